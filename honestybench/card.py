@@ -96,7 +96,11 @@ def _introduction(manifest: Manifest) -> Iterator[str]:
     for config in manifest.configs:
         yield f"load_dataset(folder, {json.dumps(config)}, split={json.dumps(split)})"
     yield f'load_dataset(folder, split="{split}", filters=[("source", "==", {json.dumps(source)})])\n```\n'
-    yield f"Default config: `{content['default_config']}`. The split `test` reads `in_domain` and `ood` as one.\n"
+    aliases = manifest.aliases(content["default_config"]).items()
+    merged = "".join(
+        f" The split `{alias}` reads {' and '.join(map(_code, splits))} as one." for alias, splits in aliases
+    )
+    yield f"Default config: `{content['default_config']}`.{merged}\n"
 
 
 def _composition(manifest: Manifest) -> Iterator[str]:

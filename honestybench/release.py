@@ -126,7 +126,8 @@ class Manifest:
             raise ReleaseError(
                 "; ".join(faults[:MAX_FAULTS]) + more, where=where, remedy="build the release again, or fetch it again"
             )
-        return cls(**cast(_ManifestFile, value))
+        file = cast(_ManifestFile, value)
+        return cls(content=file["content"], environment=file["environment"], release_id=file["release_id"])
 
     @property
     def configs(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from pathlib import Path
@@ -13,9 +14,9 @@ import pyarrow.parquet as pq
 
 from honestybench.card import render_card
 from honestybench.croissant import CROISSANT_NAME, croissant_json
-from honestybench.errors import DataError, ReleaseError, UnknownNameError
+from honestybench.errors import DataError, ReleaseError, UnknownNameError, UsageError
 from honestybench.records import SPLITS
-from honestybench.release import Manifest, Shard, read_manifest, schema_of, shard_path
+from honestybench.release import Manifest, Shard, card_place, read_manifest, schema_of, shard_path
 from honestybench.storage import MANIFEST_NAME, ReplacedFolder, refused_writes
 
 Row = Mapping[str, object]
@@ -131,6 +132,27 @@ class _SplitFiles:
 
     def _unnumbered(self, index: int) -> Path:
         return self._folder / f"{self._split}-{index:05d}.parquet"
+
+
+def write_sample(release: Path, package_dir: Path) -> None:
+    """Install a built release as `sample/` of a Python package, its card as the package's README.md.
+
+    `datasets` reads the card there, so the package's name loads from the folder around it. Build
+    the release with the annotated config as its default. Raises: UsageError, ReleaseError, StorageError.
+    """
+    if not (package_dir / "__init__.py").is_file():
+        raise UsageError("no Python package here", where=str(package_dir), remedy="name a folder with an __init__.py")
+    manifest = read_manifest(release)
+    target = package_dir / "sample"
+    with ReplacedFolder(target) as folder, refused_writes(target):
+        for name in (*(shard["path"] for shard in manifest.content["shards"]), CROISSANT_NAME, MANIFEST_NAME):
+            (folder.new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(release / name, folder.new / name)
+        folder.commit()
+        card, data_prefix = card_place(target)
+        aside = card.with_name(card.name + ".partial")
+        aside.write_text(render_card(manifest, data_prefix=data_prefix), encoding="utf-8")
+        os.replace(aside, card)
 
 
 def iter_batches(
