@@ -1,8 +1,13 @@
-"""What every source builder is made of: a row, a builder, and the way from rows to examples."""
+"""What every source builder is made of: a row, a licence, a builder, and where its files lie."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
+
+from builders.raw import Record
+
+Layout = Literal["qa", "release"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,12 +16,16 @@ class SourceRow:
 
     `answers` is canonical first where the layout tells it (aliases follow, sorted), else all
     sorted; no repeats. `source_row` is the 0-based row in the paper's file order, None where the
-    file does not tell it. The other fields are None where the layout does not have them.
+    file does not tell it. `question_repaired` and `answers_repaired` are set where the layout
+    knows a better question or more golds than were published; general cleaning comes after them.
+    The other fields are None where the layout does not have them.
     """
 
     question: str
     answers: tuple[str, ...]
     source_row: int | None = None
+    question_repaired: str | None = None
+    answers_repaired: tuple[str, ...] | None = None
     hops: int | None = None
     relation: str | None = None
     popularity: int | None = None
@@ -36,13 +45,23 @@ class Licence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedFile:
+    """An embedded excerpt: its name in the source's folder under `builders/embedded/`, and its layout."""
+
+    name: str
+    layout: Layout = "qa"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceBuilder:
     """One source: what it is, how many examples each split must have, and how its files are read.
 
-    `counts` maps each split this source plays in to its published size. `release_files` and
-    `qa_files` map those splits to the file name in the original release and in the authors'
-    question files. `parse_release` reads an original file; `from_qa` reads one line of the
-    authors' {"question", "answer"} layout (the shared reader when None).
+    `counts` maps each split this source plays in to its published size. `release_files`,
+    `qa_files` and `embedded_files` map splits to the file in the original release, in the
+    authors' question files and in the checkout; a split that a layout cannot tell is left out.
+    `parse_release` reads an original file; `from_qa` reads one line of the authors'
+    {"question", "answer"} layout for one split (the shared reader when None).
+    `release_in_paper_order` says whether the original order is known to be the paper's.
     """
 
     key: str
@@ -52,4 +71,11 @@ class SourceBuilder:
     qa_files: Mapping[str, str]
     licence: Licence
     parse_release: Callable[[Path], Iterator[SourceRow]]
-    from_qa: Callable[[Mapping[str, object]], SourceRow] | None = None
+    from_qa: Callable[[Record, str], SourceRow] | None = None
+    embedded_files: Mapping[str, EmbeddedFile] = field(default_factory=dict)
+    release_in_paper_order: bool = False
+
+
+def canonical_first(canonical: str, others: Iterable[str]) -> tuple[str, ...]:
+    """Order golds: the canonical one, then the others sorted, no repeats."""
+    return (canonical, *sorted(set(others) - {canonical}))
