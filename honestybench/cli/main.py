@@ -1,24 +1,19 @@
 """Assemble the command line: `honestybench COMMAND`. Each command's module loads when it is called."""
 
-import errno
 import importlib
-import os
-import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 import click
 
 from honestybench import __version__
-from honestybench.errors import HonestyBenchError
+from honestybench.terminal import run_command
 
 COMMANDS = {
     "gate": "Measure whether the judge's verdicts on a release are fit to train on.",
     "verify": "Check a release and list every fault.",
 }
 """Command -> its line in the help; the command `x` is the attribute `x` of `honestybench.cli.x`."""
-
-INTERRUPTED = 128 + 2
 
 
 class _LazyGroup(click.Group):
@@ -52,25 +47,5 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line (`sys.argv` for None) and exit: an expected failure is one line, never a traceback."""
-    try:
-        sys.exit(cli.main(arguments, prog_name="honestybench", standalone_mode=False) or 0)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.Abort:
-        _fail("interrupted", INTERRUPTED)
-    except HonestyBenchError as error:
-        _fail(str(error), error.exit_code)
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            # The reader of our output has left; Python would complain once more when it flushes stdout.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
-        place = f"{error.filename}: " if error.filename else ""
-        _fail(f"{place}{error.strerror or error}", 1)
-
-
-def _fail(message: str, exit_code: int) -> NoReturn:
-    click.secho(f"error: {message}", fg="red", err=True)
-    sys.exit(exit_code)
+    """Run the command line (`sys.argv` for None) and exit (see `terminal.run_command`)."""
+    run_command(cli, arguments, program="honestybench")

@@ -1,0 +1,176 @@
+"""The build: questions, answers, verdicts, release. Every step can be killed and started again."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import asdict
+
+from builders.base import SourceBuilder
+from builders.progress import Meter
+from builders.settings import Build, environment
+from honestybench.annotate.cache import BlockStore, VerdictCache
+from honestybench.annotate.generate import Block, Generator, blocks_of
+from honestybench.annotate.judge import Judge, LlmJudge, RuleJudge
+from honestybench.annotate.lexical import LexicalJudge
+from honestybench.engine.base import Engine
+from honestybench.engine.scripted import ScriptedEngine
+from honestybench.engine.vllm_engine import VllmConfig, VllmEngine
+from honestybench.errors import JudgeError, ReleaseError
+from honestybench.models import ModelRef
+from honestybench.records import N_SAMPLED, SPLITS, AnnotatedExample
+from honestybench.release import QUESTIONS, Manifest, read_manifest
+from honestybench.schema import (
+    ANNOTATED_SCHEMA,
+    QUESTIONS_SCHEMA,
+    SCHEMA_VERSION,
+    annotated_row,
+    question_row,
+)
+from honestybench.shards import ReleaseWriter
+from honestybench.storage import MANIFEST_NAME
+from honestybench.verify import verify_release
+
+VERDICTS_PER_EXAMPLE = 1 + 2 * N_SAMPLED
+
+
+def up_to_date(build: Build) -> Manifest | None:
+    """Return the manifest when `build.out` holds just what this build would write, None otherwise."""
+    if not (build.out / MANIFEST_NAME).is_file():
+        return None
+    try:
+        manifest = read_manifest(build.out)
+    except ReleaseError:
+        # A manifest that cannot be read is not up to date; the build replaces the release.
+        return None
+    if manifest.content["config_hash"] != build.hash() or verify_release(build.out):
+        return None
+    return manifest
+
+
+def run(build: Build) -> Manifest:
+    """Do the whole build and return the new release's manifest.
+
+    Finished blocks and verdicts in `build.work` are reused. On any error the previous release at
+    `build.out` stays as it was. Raises: EngineError, JudgeError, StorageError and the rest of the tree.
+    """
+    blocks = blocks_of(build.examples, build.generation.block_size)
+    store = BlockStore(build.work / "generations" / build.generation_hash()[:16])
+    prompts = {role: build.prompts[role] for role in ("qa", "mmlu")}
+    generator = Generator(build.generation, prompts, store, lambda: _load(build, build.llm, build.vllm_config))
+    with ReleaseWriter(build.out) as writer:
+        _generate(build, generator, blocks)
+        with closing(_judge(build)) as judge:
+            verdicts = _Verdicts(build, generator, judge, blocks)
+            _write(build, writer, verdicts)
+        verdicts.check()
+        return writer.finish(_content(build, verdicts.unparsed), environment())
+
+
+def _generate(build: Build, generator: Generator, blocks: list[Block]) -> None:
+    stored = [block for block in blocks if generator.is_stored(block)]
+    missing = [block for block in blocks if not generator.is_stored(block)]
+    with ExitStack() as stack:
+        stack.callback(generator.close)
+        meter = stack.enter_context(Meter("answers", len(build.examples), "questions"))
+        if stored:
+            meter.advance(sum(map(len, stored)), reused=True)
+        for block, _ in generator.answers(missing):
+            meter.advance(len(block))
+
+
+class _Verdicts:
+    """Judges stored answers split by split, and counts verdicts that could not be parsed."""
+
+    def __init__(self, build: Build, generator: Generator, judge: Judge, blocks: list[Block]) -> None:
+        self._build, self._generator, self._judge, self._blocks = build, generator, judge, blocks
+        self.unparsed: Counter[str] = Counter()
+        self._judged: Counter[str] = Counter()
+
+    def of_split(self, split: str) -> Iterator[AnnotatedExample]:
+        """Yield a split's annotated examples, sorted by source and id."""
+        wanted = [block for block in self._blocks if any(example.split == split for example in block)]
+        for block, answers in self._generator.answers(wanted):
+            members = [example for example in block if example.split == split]
+            for annotated in self._judge.annotate(members, answers):
+                self.unparsed[annotated.example.source] += annotated.n_unparsed
+                self._judged[annotated.example.source] += VERDICTS_PER_EXAMPLE
+                yield annotated
+
+    def check(self) -> None:
+        """Raise JudgeError where a source has more unparsed verdicts than the build allows."""
+        allowed = self._build.allow_unparsed
+        for source, verdicts in sorted(self._judged.items()):
+            share = self.unparsed[source] / verdicts
+            if share > allowed:
+                raise JudgeError(
+                    f"{share:.1%} of the verdicts could not be parsed; {allowed:.1%} are allowed",
+                    where=f"source {source}",
+                    remedy="read the judge's words in the work folder's verdicts.sqlite, change the judge or its "
+                    "prompt, or allow it: --allow-unparsed",
+                )
+
+
+def _write(build: Build, writer: ReleaseWriter, verdicts: _Verdicts) -> None:
+    ordered = build.examples
+    for split in SPLITS:
+        rows = (question_row(example) for example in ordered if example.split == split)
+        writer.write_split(QUESTIONS, split, rows, QUESTIONS_SCHEMA)
+    with Meter("verdicts", len(ordered) * VERDICTS_PER_EXAMPLE, "verdicts") as meter:
+
+        def judged(split: str) -> Iterator[dict[str, object]]:
+            for annotated in verdicts.of_split(split):
+                meter.advance(VERDICTS_PER_EXAMPLE)
+                yield annotated_row(annotated)
+
+        for split in SPLITS:
+            writer.write_split(build.llm.slug, split, judged(split), ANNOTATED_SCHEMA)
+
+
+def _judge(build: Build) -> Judge:
+    if build.judge_llm is None:
+        return RuleJudge(LexicalJudge())
+    llm = build.judge_llm
+    prompts = {criterion: build.prompts[criterion] for criterion in ("correctness", "consistency")}
+    cache = VerdictCache(build.work / "verdicts.sqlite")
+    load: Callable[[], Engine] = lambda: _load(build, llm, VllmConfig(seed=build.seed))  # noqa: E731
+    return LlmJudge(build.judge, prompts, cache, load)
+
+
+def _load(build: Build, ref: ModelRef, config: VllmConfig) -> Engine:
+    return ScriptedEngine(ref.name) if build.engine == "scripted" else VllmEngine(ref, config)
+
+
+def _content(build: Build, unparsed: Counter[str]) -> dict[str, object]:
+    flags = Counter(flag for example in build.examples for flag in example.flags)
+    counts = build.counts
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "profile": build.profile_name,
+        "partial": build.is_partial,
+        "config": build.effective_config(),
+        "config_hash": build.hash(),
+        "counts": counts,
+        "flag_counts": dict(flags),
+        "sources": {builder.key: _terms(builder) for builder in build.builders if builder.key in counts},
+        "llms": {
+            build.llm.slug: {
+                "name": build.llm.name,
+                "description": build.llm.description,
+                "provenance": build.generation.engine,
+                "unparsed": {
+                    source: {
+                        "unparsed": unparsed[source],
+                        "verdicts": sum(of_source.values()) * VERDICTS_PER_EXAMPLE,
+                    }
+                    for source, of_source in counts.items()
+                },
+            }
+        },
+        "judge": {**asdict(build.judge)},
+        "prompts": {template.name: {"sha256": template.sha256} for template in build.prompts.values()},
+        "default_config": build.llm.slug if build.annotated_default else QUESTIONS,
+    }
+
+
+def _terms(builder: SourceBuilder) -> dict[str, object]:
+    return {"title": builder.title, **asdict(builder.licence)}

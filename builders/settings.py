@@ -1,0 +1,221 @@
+"""What a build is asked to do, and the effective configuration that follows from it."""
+
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+
+import pyarrow as pa
+
+from builders import BUILDERS
+from builders.base import SourceBuilder
+from builders.examples import EMBEDDED, QuestionOrigin, annotate_flags, read_examples, select_builders, splits_of
+from honestybench import __version__, models
+from honestybench.annotate.lexical import LexicalJudge
+from honestybench.annotate.plan import (
+    BLOCK_SIZE,
+    GenerationConfig,
+    JudgeConfig,
+    Profile,
+    config_hash,
+    find_judge,
+    find_profile,
+    load_prompts,
+)
+from honestybench.annotate.prompt import PromptTemplate
+from honestybench.engine import scripted, vllm_engine
+from honestybench.engine.base import Provenance
+from honestybench.errors import UnknownNameError, UsageError
+from honestybench.records import SPLITS, QAExample, canonical_json, sha256_hex
+from honestybench.schema import SCHEMA_VERSION, question_row
+
+ENGINES = ("vllm", "scripted")
+"""Engines by name; `scripted` answers without a model and serves tests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """One build as asked for. The derived properties are computed once and load no model.
+
+    `limit` keeps the first examples of each source and split in id order, which is random order;
+    None keeps all. `work` holds finished blocks and verdicts between builds.
+    Raises: UsageError and its kinds, for whatever is asked wrongly.
+    """
+
+    profile_name: str
+    out: Path
+    work: Path
+    llm_name: str | None = None
+    judge_name: str | None = None
+    engine: str = "vllm"
+    origin: QuestionOrigin = EMBEDDED
+    sources: Sequence[str] = tuple(BUILDERS)
+    splits: Sequence[str] = SPLITS
+    limit: int | None = None
+    seed: int = 0
+    prompt_files: Mapping[str, Path] = field(default_factory=dict)
+    allow_unparsed: float = 0.01
+    annotated_default: bool = False
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The profile's settings."""
+        return find_profile(self.profile_name)
+
+    @cached_property
+    def llm(self) -> models.ModelRef:
+        """The answering LLM."""
+        name = self.llm_name or self.profile.llm
+        if name is None:
+            raise UsageError(
+                f"the profile {self.profile_name!r} needs an LLM", remedy="name one: --llm Qwen/Qwen2.5-7B-Instruct"
+            )
+        return models.resolve(name)
+
+    @cached_property
+    def judge_llm(self) -> models.ModelRef | None:
+        """The judging LLM; None for the lexical judge."""
+        return find_judge(self.judge_name or self.profile.judge)
+
+    @cached_property
+    def builders(self) -> list[SourceBuilder]:
+        """The builders of the chosen sources."""
+        return select_builders(self.sources)
+
+    @cached_property
+    def examples(self) -> list[QAExample]:
+        """All questions of this build, flagged, sorted by source and id."""
+        for split in self.splits:
+            if split not in SPLITS:
+                raise UnknownNameError("split", split, SPLITS)
+        examples = []
+        for builder in self.builders:
+            for split in splits_of(builder, self.origin.kind):
+                if split in self.splits:
+                    examples += read_examples(builder, split, self.origin)[: self.limit]
+        if not examples:
+            raise UsageError("no question is left", remedy="choose other sources or splits, or a limit of at least 1")
+        return annotate_flags(examples)
+
+    @cached_property
+    def prompts(self) -> dict[str, PromptTemplate]:
+        """The templates this build uses, by role: qa, mmlu, and the criteria of an LLM judge."""
+        roles = {role: f"{self.profile.prompt}-{role}" for role in ("qa", "mmlu")}
+        if self.judge_llm is not None:
+            roles |= {criterion: f"judge-{criterion}" for criterion in ("correctness", "consistency")}
+        loaded = load_prompts(tuple(roles.values()), self.prompt_files)
+        return {role: loaded[name] for role, name in roles.items()}
+
+    @cached_property
+    def vllm_config(self) -> vllm_engine.VllmConfig:
+        """How the answering LLM is loaded."""
+        return vllm_engine.VllmConfig(
+            dtype=self.profile.dtype, max_model_len=self.profile.max_model_len, seed=self.seed
+        )
+
+    @cached_property
+    def generation(self) -> GenerationConfig:
+        """All that can change an answer."""
+        return GenerationConfig(
+            engine=self._provenance(self.llm, self.vllm_config),
+            greedy=self.profile.greedy,
+            sampled=self.profile.sampled,
+            prompts={role: self.prompts[role].sha256 for role in ("qa", "mmlu")},
+            block_size=BLOCK_SIZE,
+            seed=self.seed,
+        )
+
+    @cached_property
+    def judge(self) -> JudgeConfig:
+        """All that can change a verdict."""
+        if self.judge_llm is None:
+            return JudgeConfig(judge="lexical", provenance=LexicalJudge().provenance)
+        criteria = ("correctness", "consistency")
+        return JudgeConfig(
+            judge=f"llm:{self.judge_llm.name}",
+            provenance=self._provenance(self.judge_llm, vllm_engine.VllmConfig(seed=self.seed)),
+            prompts={criterion: self.prompts[criterion].sha256 for criterion in criteria},
+        )
+
+    @cached_property
+    def is_partial(self) -> bool:
+        """Whether any published split of the ten sources or MMLU is missing or cut."""
+        counts = self.counts
+        return any(
+            counts.get(key, {}).get(split) != count
+            for key, builder in BUILDERS.items()
+            for split, count in builder.counts.items()
+        )
+
+    @cached_property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Source -> split -> examples of this build."""
+        counts: dict[str, dict[str, int]] = {}
+        for example in self.examples:
+            of_source = counts.setdefault(example.source, {})
+            of_source[example.split] = of_source.get(example.split, 0) + 1
+        return counts
+
+    def effective_config(self) -> dict[str, object]:
+        """Everything that can change the release's bytes, as plain JSON values."""
+        rows = "\n".join(canonical_json(question_row(example)) for example in self.examples)
+        return {
+            "annotated_default": self.annotated_default,
+            "generation": asdict(self.generation),
+            "judge": asdict(self.judge),
+            "questions": {
+                "origin": self.origin.kind,
+                "sources": [builder.key for builder in self.builders],
+                "splits": list(self.splits),
+                "limit": self.limit,
+                "sha256": sha256_hex(rows),
+            },
+            "writer": {"honestybench": __version__, "pyarrow": pa.__version__, "schema": SCHEMA_VERSION},
+        }
+
+    def hash(self) -> str:
+        """Hash the effective configuration, the profile and what the manifest says about the run."""
+        return sha256_hex(canonical_json([self.profile_name, self.effective_config()]))
+
+    def generation_hash(self) -> str:
+        """Hash what can change an answer: the store's address."""
+        return config_hash(self.generation)
+
+    def _provenance(self, ref: models.ModelRef, config: vllm_engine.VllmConfig) -> Provenance:
+        if self.engine not in ENGINES:
+            raise UnknownNameError("engine", self.engine, ENGINES)
+        if self.engine == "scripted":
+            return scripted.ScriptedEngine(ref.name).provenance
+        return vllm_engine.provenance(ref, config)
+
+
+def environment() -> dict[str, object]:
+    """Say where a build ran: what a reader needs to judge its log-probabilities, no dates and no names."""
+    packages = ("honestybench", "numpy", "pyarrow")
+    return {
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": _cpu_model(),
+        "gpus": _gpu_names(),
+        "packages": {name: __version__ if name == "honestybench" else version(name) for name in packages},
+    }
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines() if Path("/proc/cpuinfo").is_file() else ():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def _gpu_names() -> list[str]:
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    query = [program, "--query-gpu=name", "--format=csv,noheader"]
+    found = subprocess.run(query, capture_output=True, text=True, check=False)
+    return found.stdout.splitlines() if found.returncode == 0 else []
