@@ -18,17 +18,20 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
-STOP_WORDS = frozenset(
-    "a an the of in on at to for from by with into and or is are was were be been being it its he she they him them "
-    "his her their this that these those there as do does did has have had who whom whose what which when where why "
-    "how s also about around approximately".split()
+_STOP = (
+    "of in on at to for from by with into and or is are was were be been being it its he she they him them his her "
+    "their this that these those there as do does did has have had who whom whose what which when where why how s "
+    "also about around approximately"
 )
+STOP_WORDS = frozenset(_STOP.split())
+"""Normalised words that carry no content of their own."""
 
 _ARTICLES = frozenset(("a", "an", "the"))
-_SAME_MARK = str.maketrans(dict.fromkeys("’‘ʼʻ`´′", "'") | {"−": "-", "‐": "-", "‑": "-", "&": " and "})
-_PLAIN_LETTER = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t"}
-)
+_APOSTROPHES = "\u2019\u2018\u02bc\u02bb`\u00b4\u2032"
+_HYPHENS = "\u2212\u2010\u2011"
+_SAME_MARK = str.maketrans(dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_HYPHENS, "-") | {"&": " and "})
+# Letters that no Unicode decomposition turns into their plain twin; the last are dotless i, h and t with a bar.
+_PLAIN_LETTER = str.maketrans(dict(zip("øłđð\u0131ħŧ", "olddiht", strict=True)) | {"þ": "th", "æ": "ae", "œ": "oe"})
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)")
 _POINTS = re.compile(r"\d+(?:\.\d+){2,}")
 _INITIALS = re.compile(r"\b[^\W\d_](?:\.\s?[^\W\d_])+\b\.?")
@@ -41,44 +44,24 @@ _UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(?!(?:s|st|nd|rd|th)\b)([^\W\d_]+)\b")
 _CARDINALS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
-).split()
+)
 _ORDINALS = (
     "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
     "fifteenth sixteenth seventeenth eighteenth nineteenth"
-).split()
-_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
+)
+_UNITS = {word: value for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split())}
+_TEN_NAMES = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_TENS = {name: 10 * place for place, name in enumerate(_TEN_NAMES, start=2)}
 # The single letters I, V and X are left out: they are more often a pronoun, "versus" and a name.
-_ROMANS = "ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xvii xviii xix xx".split()
-_ROMAN_VALUES = (2, 3, 4, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
-_UNITS = {word: value for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words)}
-_NUMBER_WORDS = {
-    **_UNITS,
-    **_TENS,
-    **{f"{word[:-1]}ieth": value for word, value in _TENS.items()},
-    **dict(zip(_ROMANS, _ROMAN_VALUES, strict=True)),
-}
+_ROMAN_NAMES = "_ ii iii iv _ vi vii viii ix _ xi xii xiii xiv xv xvi xvii xviii xix xx"
+_ROMANS = {name: value for value, name in enumerate(_ROMAN_NAMES.split(), start=1) if name != "_"}
+_NUMBER_WORDS = _UNITS | _TENS | {f"{name[:-1]}ieth": value for name, value in _TENS.items()} | _ROMANS
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_MONTHS = {
-    name: month
-    for month, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sep sept",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
+_MONTH_NAMES = (
+    "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sep sept|october oct|"
+    "november nov|december dec"
+)
+_MONTHS = {name: month for month, names in enumerate(_MONTH_NAMES.split("|"), start=1) for name in names.split()}
 _DIGITS = re.compile(r"(-?\d+(?:\.\d+)?)(s|st|nd|rd|th)?")
 
 

@@ -9,7 +9,7 @@ from honestybench.normalize import normalize_answer
 _LABEL = r"(?:the\s+)?(?:(?:correct|right|best|final)\s+)?(?:answer|option|choice)(?:\s+is\s*:?|\s*:)?\s+"
 # The letter ends the text or a mark follows it: "The answer is a mutation" names no letter.
 _NAMED = re.compile(rf"(?:{_LABEL})?\(?([a-z])\)?(?=\s*(?:$|[.,:;)]))(?!\.\w)", re.IGNORECASE)
-_LEADING = re.compile(r"\(?([a-z])\)\s*|([A-Z])\s+[-–—]\s+")
+_LEADING = re.compile(r"\(?([a-z])\)\s*|([A-Z])\s+[-\u2013\u2014]\s+")
 _ANOTHER = re.compile(r"[\s.,:;)]*(?:and|or|&|/|,)\s*\(?([a-z])\)?(?![\w'])", re.IGNORECASE)
 
 

@@ -6,7 +6,7 @@ numbers, and its *own* words: content words that are neither numbers nor words o
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from honestybench.annotate.letters import parse_letter
@@ -17,12 +17,11 @@ from honestybench.records import Criterion, Judgement, QAExample
 
 VERSION = "1"
 
-_YES = frozenset("yes yeah yep true".split())
-_NO = frozenset("no nope false not neither never".split())
-_NEGATIONS = _NO | frozenset("cannot isnt arent wasnt werent dont doesnt didnt".split())
-_YES_NO_OPENERS = frozenset(
-    "is are am was were do does did has have had can could will would should may might must".split()
-)
+_YES = frozenset(("yes", "yeah", "yep", "true"))
+_NO = frozenset(("no", "nope", "false", "not", "neither", "never"))
+_NEGATIONS = _NO | {"cannot", "isnt", "arent", "wasnt", "werent", "dont", "doesnt", "didnt"}
+_OPENERS = "is are am was were do does did has have had can could will would should may might must"
+_YES_NO_OPENERS = frozenset(_OPENERS.split())
 # What stands around the last "or" of a question, up to the next comma or the question's end.
 _OPTIONS = re.compile(r"([^,:;]+?),?\s+or\s+([^,?]+)[^?]*\??\s*$", re.IGNORECASE)
 _EITHER = re.compile(r".*\b(?:between|either|or)\s+", re.IGNORECASE)
@@ -64,7 +63,7 @@ class _Prepared:
     aliases: tuple[_Alias, ...]
     polarity: str | None
     asks_yes_no: bool
-    options: tuple[frozenset[str], ...] = field(default=())
+    options: tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _prepare(question: str, answers: tuple[str, ...]) -> _Prepared:
         question=asked,
         aliases=tuple(alias for alias in aliases if alias.text.words),
         polarity=polarities.pop() if len(polarities) == 1 else None,
-        asks_yes_no=asked.words[:1] != () and asked.words[0] in _YES_NO_OPENERS and "or" not in asked.words,
+        asks_yes_no=not _YES_NO_OPENERS.isdisjoint(asked.words[:1]) and "or" not in asked.words,
         options=_options(question),
     )
 
