@@ -117,7 +117,8 @@ def needs_context(example: QAExample, corpus: Corpus) -> bool:
 
     Heuristic: no capitalised word after the first, no number and no quotation, but a personal
     pronoun or "the", "this", "such" … before an event, a body or a text ("the game", "the
-    university's …"). Its precision was not audited; a question it misses may need context too.
+    university's …"). Of 50 flagged questions drawn at random, one reader found 44 that cannot be
+    answered without the paragraph; how many such questions are missed was not measured.
     """
     if example.source not in PARAGRAPH_SOURCES or _NAME.search(example.question.strip()):
         return False
