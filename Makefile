@@ -1,0 +1,98 @@
+# `make` alone lists the targets. Each calls one module or tool; nothing is decided here but which engine to install.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+# Compiled bytecode is worth seconds at every start of the engine, so recipes may write it.
+unexport PYTHONDONTWRITEBYTECODE
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --no-input --no-compile --disable-pip-version-check
+
+PROFILE ?= sample
+LIMIT ?= $(if $(filter sample,$(PROFILE)),10)
+OUT ?= build/release
+
+##@ Build the benchmark
+
+.PHONY: build-bench
+build-bench: $(VENV)/.stamp-$(if $(DRY_RUN),base,engine) ## build a release and show its gate; see the variables below
+	@$(BIN)/python -m builders build --profile '$(PROFILE)' --out '$(OUT)' $(if $(LLM),--llm '$(LLM)') \
+	  $(if $(JUDGE),--judge '$(JUDGE)') $(if $(LIMIT),--limit '$(LIMIT)') $(if $(SOURCES),--sources '$(SOURCES)') \
+	  $(if $(DRY_RUN),--dry-run)
+	@$(if $(DRY_RUN),,$(BIN)/honestybench gate '$(OUT)')
+
+.PHONY: verify
+verify: $(VENV)/.stamp-base ## check every byte of the release in OUT against its manifest
+	@$(BIN)/honestybench verify '$(OUT)'
+
+.PHONY: sample
+sample: $(VENV)/.stamp-engine ## rebuild the sample that ships inside the package
+	@$(BIN)/python -m builders sample
+
+##@ Develop
+
+.PHONY: venv
+venv: $(VENV)/.stamp-engine ## make .venv with the engine for this machine (GPU or CPU)
+
+.PHONY: test
+test: $(VENV)/.stamp-engine ## run all tests, the real engine included; ARGS='-k name' narrows them
+	@$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: lint
+lint: $(VENV)/.stamp-base ## ruff, its formatter in check mode, and mypy --strict
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+.PHONY: format
+format: $(VENV)/.stamp-base ## sort imports, mend what ruff can mend, format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+.PHONY: wheel
+wheel: $(VENV)/.stamp-base ## build the wheel into dist/
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
+.PHONY: clean
+clean: ## delete what was built (build/, dist/, caches); .venv stays
+	@rm -rf build dist honestybench.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\nVariables of build-bench, as in: make build-bench LIMIT=40\n'
+	@printf '  %-17s %s\n' \
+	  PROFILE= 'sample (default) or paper' \
+	  LLM= 'the answering model (default: the one of the profile)' \
+	  JUDGE= 'lexical or llm:NAME (default: the one of the profile)' \
+	  OUT= 'where the release goes (default: build/release)' \
+	  LIMIT= 'evaluation questions per source (default: 10 for sample, all for paper)' \
+	  SOURCES= 'comma-separated keys (default: all)' \
+	  DRY_RUN=1 'print the plan and start nothing'
+
+# The virtual environment has two levels: base (the package and its tools) and engine (vLLM on top of it). A stamp is
+# taken away before an install and set after it, so an environment whose install was cut short is made anew.
+
+$(VENV)/.stamp-base: setup.cfg pyproject.toml constraints/base.txt
+	@test -e $@ || { echo 'venv: making $(VENV)'; $(PYTHON) -m venv --clear '$(VENV)'; }
+	@rm -f $(VENV)/.stamp-*
+	@echo 'venv: installing the package and its tools'
+	@$(PIP) --upgrade 'pip==26.3'
+	@$(PIP) --no-deps -r constraints/base.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.stamp-engine: $(VENV)/.stamp-base constraints/engine-cpu.txt constraints/engine-gpu.txt
+	@rm -f $(VENV)/.stamp-*
+	@kind=cpu; ! nvidia-smi > /dev/null 2>&1 || kind=gpu; \
+	  echo "venv: installing the $$kind engine (takes a minute or more)"; \
+	  $(PIP) --no-deps -r constraints/engine-$$kind.txt
+	@$(BIN)/python -c 'import torch' || { echo 'venv: torch does not load; see "Installing" in README.md'; exit 1; }
+	@touch $(VENV)/.stamp-base $@
