@@ -61,7 +61,9 @@ def _profile_help() -> str:
               help="Read questions from the original release files, one folder a source.")  # fmt: skip
 @click.option("--prompt", "prompts", multiple=True, metavar="NAME=FILE",
               help="Replace a prompt: " + ", ".join(FIELDS) + ".")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the sampled answers.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the sampled answers."
+)
 @click.option("--allow-unparsed", type=click.FloatRange(0, 1), default=0.01, show_default=True, metavar="R",
               help="Share of a source's verdicts that may stay unparsed.")  # fmt: skip
 @click.option("--engine", default="vllm", show_default=True, help=f"{' or '.join(ENGINES)} (no model; for tests).")
@@ -85,8 +87,8 @@ def list_sources() -> None:
 
 
 @cli.command()
-@click.option("--package", type=click.Path(path_type=Path), default=CHECKOUT / "honestybench", show_default="honestybench/",
-              help="The package that carries the sample.")  # fmt: skip
+@click.option("--package", type=click.Path(path_type=Path), default=CHECKOUT / "honestybench",
+              show_default="honestybench/", help="The package that carries the sample.")  # fmt: skip
 def sample(package: Path) -> None:
     """Build all embedded questions and install the release as the package's sample."""
     out = CHECKOUT / "build" / "sample"

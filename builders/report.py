@@ -24,7 +24,8 @@ def plan_lines(build: Build) -> Iterator[str]:
     total = sum(count for splits in counts.values() for count in splits.values())
     yield f"profile      {build.profile_name}"
     yield f"LLM          {build.llm.name} ({build.llm.description}), config {build.llm.slug}"
-    yield f"engine       {', '.join(f'{key} {value}' for key, value in build.generation.engine.items() if value is not None)}"
+    engine = (f"{key} {setting}" for key, setting in build.generation.engine.items() if setting is not None)
+    yield f"engine       {', '.join(engine)}"
     yield f"judge        {build.judge.judge}"
     yield f"prompts      {', '.join(f'{t.name} {t.sha256[:12]}' for t in build.prompts.values())}"
     yield f"questions    {total:,} ({build.origin.kind})"
@@ -78,11 +79,8 @@ def source_table() -> Table:
 
 def next_lines(out: Path, slug: str) -> tuple[str, str]:
     """Give the two lines a user types next."""
-    split = "test"
-    return (
-        f"honestybench verify {out}",
-        f"""python -c 'from datasets import load_dataset; print(load_dataset("{out}", "{slug}", split="{split}")[0])'""",
-    )
+    call = f'load_dataset("{out}", "{slug}", split="test")'
+    return (f"honestybench verify {out}", f"python -c 'from datasets import load_dataset; print({call}[0])'")
 
 
 def show(lines: Iterable[str | Table]) -> None:
@@ -112,5 +110,3 @@ def _has_flag(rows: pa.Table, flag: str) -> pa.Array:
 def _mean(column: pa.ChunkedArray) -> str:
     mean = pc.mean(column).as_py()
     return "–" if mean is None else f"{mean:.3f}"
-
-

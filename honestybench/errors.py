@@ -1,18 +1,18 @@
 """The exceptions of HonestyBench. Every one carries an exit code for the command line.
 
-    HonestyBenchError                 exit 1: the work failed or the input was rejected
-    ├── UsageError                    exit 2: the call itself is wrong
-    │   ├── UnknownNameError          a source, profile, LLM, judge … that no table knows
-    │   └── MissingExtraError         an optional package is not installed
-    ├── DataError                     a record or a file does not hold what it must
-    │   ├── SourceError               a source file cannot be parsed
-    │   ├── CountError                a whole split has another size than published
-    │   ├── IdCollisionError          one id, two contents
-    │   └── ReleaseError              a shard, manifest or card is missing, corrupt or altered
-    ├── EngineError                   generation failed
-    │   └── ModelLoadError            the engine could not load the model
-    ├── JudgeError                    too many verdicts could not be parsed
-    └── StorageError                  the disk is full or refuses to be written
+HonestyBenchError                 exit 1: the work failed or the input was rejected
+├── UsageError                    exit 2: the call itself is wrong
+│   ├── UnknownNameError          a source, profile, LLM, judge … that no table knows
+│   └── MissingExtraError         an optional package is not installed
+├── DataError                     a record or a file does not hold what it must
+│   ├── SourceError               a source file cannot be parsed
+│   ├── CountError                a whole split has another size than published
+│   ├── IdCollisionError          one id, two contents
+│   └── ReleaseError              a shard, manifest or card is missing, corrupt or altered
+├── EngineError                   generation failed
+│   └── ModelLoadError            the engine could not load the model
+├── JudgeError                    too many verdicts could not be parsed
+└── StorageError                  the disk is full or refuses to be written
 """
 
 from collections.abc import Iterable

@@ -108,7 +108,9 @@ class VerdictCache:
                 self._database.execute("CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, raw TEXT NOT NULL)")
         except sqlite3.DatabaseError as error:
             raise DataError(
-                f"the verdict cache cannot be opened: {error}", where=str(path), remedy="delete it; verdicts are asked again"
+                f"the verdict cache cannot be opened: {error}",
+                where=str(path),
+                remedy="delete it; verdicts are asked again",
             ) from error
 
     def get(self, keys: Sequence[str]) -> dict[str, str]:

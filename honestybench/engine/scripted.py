@@ -41,7 +41,7 @@ def _answer(request: ChatRequest, sampling: SamplingConfig, sample_index: int) -
     text = _WORDS[chosen[0] % len(_WORDS)]
     if not sampling.logprobs:
         return Generation(text=text, finish_reason="stop")
-    tokens = tuple(text.split()) + ("<end>",)
+    tokens = (*text.split(), "<end>")
     logprobs = tuple(-math.log(2 + digest[2 + position] / 64) for position in range(len(tokens)))
     return Generation(
         text=text, finish_reason="stop", tokens=tokens, logprobs=logprobs, cumulative_logprob=sum(logprobs)

@@ -116,7 +116,9 @@ class VllmEngine:
                 use_tqdm=False,
             )
         except (RuntimeError, ValueError) as error:
-            raise EngineError(f"vLLM failed: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from error
+            raise EngineError(
+                f"vLLM failed: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+            ) from error
         return [tuple(_generation(output, sampling.logprobs) for output in answer.outputs) for answer in outputs]
 
     def close(self) -> None:

@@ -117,9 +117,7 @@ EXPECTED: dict[str, tuple[int, dict[int, SourceRow]]] = {
     "squad": (
         80,
         {
-            0: SourceRow(
-                question="Which NFL team represented the AFC at Super Bowl 50?", answers=("Denver Broncos",)
-            ),
+            0: SourceRow(question="Which NFL team represented the AFC at Super Bowl 50?", answers=("Denver Broncos",)),
             5: SourceRow(
                 question="What was the theme of Super Bowl 50?",
                 answers=('"golden anniversary', '"golden anniversary"', "gold-themed"),
