@@ -12,7 +12,7 @@ from builders.examples import EMBEDDED, QuestionOrigin
 from builders.pipeline import run, up_to_date
 from builders.report import next_lines, plan_lines, show, source_table, summary_table
 from builders.settings import ENGINES, Build
-from honestybench.annotate.plan import PROFILES
+from honestybench.annotate.plan import BLOCK_SIZE, PROFILES
 from honestybench.annotate.prompt import FIELDS
 from honestybench.errors import UsageError
 from honestybench.records import SPLITS
@@ -64,6 +64,8 @@ def _profile_help() -> str:
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the sampled answers."
 )
+@click.option("--block-size", type=click.IntRange(min=1), default=BLOCK_SIZE, show_default=True,
+              help="Questions answered as one batch; part of the configuration.")  # fmt: skip
 @click.option("--allow-unparsed", type=click.FloatRange(0, 1), default=0.01, show_default=True, metavar="R",
               help="Share of a source's verdicts that may stay unparsed.")  # fmt: skip
 @click.option("--engine", default="vllm", show_default=True, help=f"{' or '.join(ENGINES)} (no model; for tests).")
@@ -111,6 +113,7 @@ def _build(options: dict[str, Any]) -> Build:
         splits=_names(options["splits"]),
         limit=options["limit"],
         seed=options["seed"],
+        block_size=options["block_size"],
         prompt_files=dict(_assignment(text) for text in options["prompts"]),
         allow_unparsed=options["allow_unparsed"],
     )

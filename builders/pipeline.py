@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 
+import click
+
 from builders.base import SourceBuilder
 from builders.progress import Meter
 from builders.settings import Build, environment
@@ -30,6 +32,7 @@ from honestybench.shards import ReleaseWriter
 from honestybench.storage import MANIFEST_NAME
 from honestybench.verify import verify_release
 
+LoadEngine = Callable[[Build, ModelRef, VllmConfig], Engine]
 VERDICTS_PER_EXAMPLE = 1 + 2 * N_SAMPLED
 
 
@@ -47,7 +50,12 @@ def up_to_date(build: Build) -> Manifest | None:
     return manifest
 
 
-def run(build: Build) -> Manifest:
+def load_engine(build: Build, ref: ModelRef, config: VllmConfig) -> Engine:
+    """Load an LLM with the engine that the build names."""
+    return ScriptedEngine(ref.name) if build.engine == "scripted" else VllmEngine(ref, config)
+
+
+def run(build: Build, load: LoadEngine = load_engine) -> Manifest:
     """Do the whole build and return the new release's manifest.
 
     Finished blocks and verdicts in `build.work` are reused. On any error the previous release at
@@ -56,10 +64,10 @@ def run(build: Build) -> Manifest:
     blocks = blocks_of(build.examples, build.generation.block_size)
     store = BlockStore(build.work / "generations" / build.generation_hash()[:16])
     prompts = {role: build.prompts[role] for role in ("qa", "mmlu")}
-    generator = Generator(build.generation, prompts, store, lambda: _load(build, build.llm, build.vllm_config))
+    generator = Generator(build.generation, prompts, store, lambda: load(build, build.llm, build.vllm_config))
     with ReleaseWriter(build.out) as writer:
         _generate(build, generator, blocks)
-        with closing(_judge(build)) as judge:
+        with closing(_judge(build, load)) as judge:
             verdicts = _Verdicts(build, generator, judge, blocks)
             _write(build, writer, verdicts)
         verdicts.check()
@@ -74,6 +82,10 @@ def _generate(build: Build, generator: Generator, blocks: list[Block]) -> None:
         meter = stack.enter_context(Meter("answers", len(build.examples), "questions"))
         if stored:
             meter.advance(sum(map(len, stored)), reused=True)
+        if missing:
+            click.echo(f"loading {build.llm.name}", err=True)
+            generator.load()
+            meter.start()
         for block, _ in generator.answers(missing):
             meter.advance(len(block))
 
@@ -126,18 +138,13 @@ def _write(build: Build, writer: ReleaseWriter, verdicts: _Verdicts) -> None:
             writer.write_split(build.llm.slug, split, judged(split), ANNOTATED_SCHEMA)
 
 
-def _judge(build: Build) -> Judge:
+def _judge(build: Build, load: LoadEngine) -> Judge:
     if build.judge_llm is None:
         return RuleJudge(LexicalJudge())
     llm = build.judge_llm
     prompts = {criterion: build.prompts[criterion] for criterion in ("correctness", "consistency")}
     cache = VerdictCache(build.work / "verdicts.sqlite")
-    load: Callable[[], Engine] = lambda: _load(build, llm, VllmConfig(seed=build.seed))  # noqa: E731
-    return LlmJudge(build.judge, prompts, cache, load)
-
-
-def _load(build: Build, ref: ModelRef, config: VllmConfig) -> Engine:
-    return ScriptedEngine(ref.name) if build.engine == "scripted" else VllmEngine(ref, config)
+    return LlmJudge(build.judge, prompts, cache, lambda: load(build, llm, VllmConfig(seed=build.seed)))
 
 
 def _content(build: Build, unparsed: Counter[str]) -> dict[str, object]:

@@ -20,7 +20,8 @@ class Meter:
     def __init__(self, label: str, total: int, unit: str) -> None:
         self._label, self._total, self._unit = label, total, unit
         self._done = self._new = 0
-        self._started = self._logged = time.monotonic()
+        self._logged = time.monotonic()
+        self._started: float | None = None
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"))
         self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
@@ -36,16 +37,24 @@ class Meter:
     ) -> None:
         self._bar.stop()
 
+    def start(self) -> float:
+        """Start the clock unless it runs: what went before, as loading a model, is not work of this kind."""
+        now = time.monotonic()
+        if self._started is None or not self._new:
+            self._started = now
+        return now
+
     def advance(self, amount: int, *, reused: bool = False) -> None:
-        """Count finished work."""
+        """Count finished work. The clock of the rate starts with `start`, or with the first call here."""
+        now = self.start()
         self._done += amount
         self._new += 0 if reused else amount
-        now = time.monotonic()
-        self._bar.update(self._task, completed=self._done, state=self.state(now - self._started))
+        state = self.state(now - (self._started or now))
+        self._bar.update(self._task, completed=self._done, state=state)
         is_due = now - self._logged >= LOG_EVERY_S or self._done == self._total
         if self._log is not None and is_due:
             self._logged = now
-            self._log.print(f"{self._label}: {self.state(now - self._started)}", highlight=False, soft_wrap=True)
+            self._log.print(f"{self._label}: {state}", highlight=False, soft_wrap=True)
 
     def state(self, elapsed_s: float) -> str:
         """Say how far the work is, for example `48/110 questions · 1.1/s · ETA 0:56`."""

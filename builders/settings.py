@@ -57,6 +57,7 @@ class Build:
     splits: Sequence[str] = SPLITS
     limit: int | None = None
     seed: int = 0
+    block_size: int = BLOCK_SIZE
     prompt_files: Mapping[str, Path] = field(default_factory=dict)
     allow_unparsed: float = 0.01
     annotated_default: bool = False
@@ -125,7 +126,7 @@ class Build:
             greedy=self.profile.greedy,
             sampled=self.profile.sampled,
             prompts={role: self.prompts[role].sha256 for role in ("qa", "mmlu")},
-            block_size=BLOCK_SIZE,
+            block_size=self.block_size,
             seed=self.seed,
         )
 

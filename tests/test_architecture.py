@@ -63,7 +63,8 @@ TABLE = (
 
 # What `pip install honestybench` brings; every other package of the table is an extra.
 BASE_PACKAGES = {"click", "numpy", "pyarrow", "rich", "yaml"}
-HEAVY_PACKAGES = "torch vllm datasets pandas sklearn ray scipy huggingface_hub transformers openai peft jinja2".split()
+HEAVY_PACKAGES = ["torch", "vllm", "datasets", "pandas", "sklearn", "ray", "scipy", "huggingface_hub"]
+HEAVY_PACKAGES += ["transformers", "openai", "peft", "jinja2"]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
-from honestybench.errors import DataError
+from honestybench.errors import DataError, StorageError
 from honestybench.records import N_SAMPLED, Generation, canonical_json, sha256_hex
 from honestybench.storage import refused_writes
 
@@ -129,7 +129,8 @@ class VerdictCache:
             with self._database:
                 self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?)", words.items())
         except sqlite3.OperationalError as error:
-            raise DataError(f"the verdict cache cannot be written: {error}", where=str(self._path)) from error
+            remedy = "free some space, and let only one build write it"
+            raise StorageError(f"cannot write: {error}", where=str(self._path), remedy=remedy) from error
 
     def close(self) -> None:
         """Close the file."""

