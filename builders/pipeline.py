@@ -85,7 +85,7 @@ def _generate(build: Build, generator: Generator, blocks: list[Block]) -> None:
         if missing:
             click.echo(f"loading {build.llm.name}", err=True)
             generator.load()
-            meter.start()
+            meter.restart_clock()
         for block, _ in generator.answers(missing):
             meter.advance(len(block))
 

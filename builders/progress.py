@@ -20,8 +20,7 @@ class Meter:
     def __init__(self, label: str, total: int, unit: str) -> None:
         self._label, self._total, self._unit = label, total, unit
         self._done = self._new = 0
-        self._logged = time.monotonic()
-        self._started: float | None = None
+        self._started = self._logged = time.monotonic()
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"))
         self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
@@ -37,19 +36,16 @@ class Meter:
     ) -> None:
         self._bar.stop()
 
-    def start(self) -> float:
-        """Start the clock unless it runs: what went before, as loading a model, is not work of this kind."""
-        now = time.monotonic()
-        if self._started is None or not self._new:
-            self._started = now
-        return now
+    def restart_clock(self) -> None:
+        """Measure the rate from now on: what went before, as loading a model, is not work of this kind."""
+        self._started = time.monotonic()
 
     def advance(self, amount: int, *, reused: bool = False) -> None:
-        """Count finished work. The clock of the rate starts with `start`, or with the first call here."""
-        now = self.start()
+        """Count finished work."""
+        now = time.monotonic()
         self._done += amount
         self._new += 0 if reused else amount
-        state = self.state(now - (self._started or now))
+        state = self.state(now - self._started)
         self._bar.update(self._task, completed=self._done, state=state)
         is_due = now - self._logged >= LOG_EVERY_S or self._done == self._total
         if self._log is not None and is_due:
