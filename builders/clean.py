@@ -11,7 +11,7 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200e\u200f\u2060\ufeff"))
 
 def clean_text(text: str) -> str:
     """Undo mojibake, normalise to NFC, drop invisible characters, collapse and strip blanks of any kind."""
-    return " ".join(unicodedata.normalize("NFC", undo_mojibake(text)).translate(_INVISIBLE).split())
+    return " ".join(unicodedata.normalize("NFC", undo_mojibake(text).translate(_INVISIBLE)).split())
 
 
 def undo_mojibake(text: str) -> str:

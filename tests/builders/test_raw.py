@@ -129,7 +129,7 @@ def test_malformed_line_of_the_authors_layout(
     key: str, split: str, line: dict[str, object], words: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "f.jsonl", json.dumps(line) + "\n")
-    with pytest.raises(SourceError, match="f.jsonl, record 1: field") as caught:
+    with pytest.raises(SourceError, match=r"f\.jsonl, record 1: field") as caught:
         list(read_qa(BUILDERS[key], split, path))
     assert words in str(caught.value)
 
