@@ -16,7 +16,7 @@ from honestybench.card import render_card
 from honestybench.croissant import CROISSANT_NAME, croissant_json
 from honestybench.errors import DataError, ReleaseError, UnknownNameError, UsageError
 from honestybench.records import SPLITS
-from honestybench.release import Manifest, Shard, card_place, read_manifest, schema_of, shard_path
+from honestybench.release import CONFIG_NAME, Manifest, Shard, card_place, read_manifest, schema_of, shard_path
 from honestybench.storage import MANIFEST_NAME, ReplacedFolder, refused_writes
 
 Row = Mapping[str, object]
@@ -57,6 +57,10 @@ class ReleaseWriter:
         `rows` hold every column of `schema`, sorted by source, then id, no id twice.
         Raises: DataError at the first row that breaks this; StorageError.
         """
+        if not CONFIG_NAME.fullmatch(config):
+            raise DataError("a config's name has lower case letters, digits, '.', '_' and '-'", value=config)
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
         if (config, split) in self._shards:
             raise DataError("this split was written already", where=f"{config}/{split}")
         if not schema.equals(schema_of(config)):
