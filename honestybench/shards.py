@@ -26,6 +26,8 @@ ROW_GROUP_BYTES = 100_000_000
 """In-memory sizes that the Hub's viewer asks for."""
 
 BATCH_ROWS = 1024
+UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What pyarrow raises for a damaged file; the last where a column's name is no text any more."""
 SPLIT_COLUMNS = ("greedy_logprobs", "greedy_cumulative_logprob")
 """Columns of log-probabilities: byte-stream-split packs them better, and rules out a dictionary."""
 
@@ -219,7 +221,7 @@ def _read_shard(path: Path, schema: pa.Schema, names: list[str], batch_size: int
             yield from file.iter_batches(batch_size, columns=names)
     except FileNotFoundError as error:
         raise ReleaseError("the shard is missing", where=str(path), remedy=remedy) from error
-    except (pa.ArrowException, OSError) as error:
+    except UNREADABLE as error:
         raise ReleaseError(f"the shard cannot be read: {error}", where=str(path), remedy=remedy) from error
 
 
