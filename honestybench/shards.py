@@ -16,7 +16,7 @@ from honestybench.card import render_card
 from honestybench.croissant import CROISSANT_NAME, croissant_json
 from honestybench.errors import DataError, ReleaseError, UnknownNameError, UsageError
 from honestybench.records import SPLITS
-from honestybench.release import Manifest, Shard, card_place, read_manifest, schema_of, shard_path
+from honestybench.release import CONFIG_NAME, Manifest, Shard, card_place, read_manifest, schema_of, shard_path
 from honestybench.storage import MANIFEST_NAME, ReplacedFolder, refused_writes
 
 Row = Mapping[str, object]
@@ -26,6 +26,8 @@ ROW_GROUP_BYTES = 100_000_000
 """In-memory sizes that the Hub's viewer asks for."""
 
 BATCH_ROWS = 1024
+UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What pyarrow raises for a damaged file; the last where a column's name is no text any more."""
 SPLIT_COLUMNS = ("greedy_logprobs", "greedy_cumulative_logprob")
 """Columns of log-probabilities: byte-stream-split packs them better, and rules out a dictionary."""
 
@@ -57,6 +59,10 @@ class ReleaseWriter:
         `rows` hold every column of `schema`, sorted by source, then id, no id twice.
         Raises: DataError at the first row that breaks this; StorageError.
         """
+        if not CONFIG_NAME.fullmatch(config):
+            raise DataError("a config's name has lower case letters, digits, '.', '_' and '-'", value=config)
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
         if (config, split) in self._shards:
             raise DataError("this split was written already", where=f"{config}/{split}")
         if not schema.equals(schema_of(config)):
@@ -215,7 +221,7 @@ def _read_shard(path: Path, schema: pa.Schema, names: list[str], batch_size: int
             yield from file.iter_batches(batch_size, columns=names)
     except FileNotFoundError as error:
         raise ReleaseError("the shard is missing", where=str(path), remedy=remedy) from error
-    except (pa.ArrowException, OSError) as error:
+    except UNREADABLE as error:
         raise ReleaseError(f"the shard cannot be read: {error}", where=str(path), remedy=remedy) from error
 
 

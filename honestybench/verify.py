@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from honestybench.card import render_card
@@ -28,7 +27,7 @@ from honestybench.release import (
     schema_of,
 )
 from honestybench.schema import QUESTIONS_SCHEMA
-from honestybench.shards import file_sha256, unexpected_nulls
+from honestybench.shards import BATCH_ROWS, UNREADABLE, file_sha256, unexpected_nulls
 
 LOGPROB_TOLERANCE = 1e-3
 """Nats by which the sum of a row's float32 log-probabilities may miss the recorded float64 sum."""
@@ -120,7 +119,7 @@ def _shard_faults(release: Path, shard: Shard, tally: _Tally) -> Iterator[str]:
                 return
             if file.metadata.num_rows != shard["rows"]:
                 yield f"{file.metadata.num_rows} rows, the manifest says {shard['rows']}"
-            for batch in file.iter_batches(1024):
+            for batch in file.iter_batches(BATCH_ROWS):
                 batch.validate(full=True)
                 if nulls := unexpected_nulls(batch):
                     yield f"null in {', '.join(nulls)}"
@@ -131,7 +130,7 @@ def _shard_faults(release: Path, shard: Shard, tally: _Tally) -> Iterator[str]:
         tally.complete = complete
     except FileNotFoundError:
         yield "the file is missing"
-    except (pa.ArrowException, OSError) as error:
+    except UNREADABLE as error:
         yield f"cannot be read: {' '.join(str(error).split())}"
 
 
