@@ -1,9 +1,10 @@
-"""What every test shares: an offline, private Hugging Face home, the checkout's paths, and the rule for real engines."""
+"""What every test shares: a private, offline Hugging Face home, paths of the checkout, the rule for real engines."""
 
 import os
 import tempfile
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -40,3 +41,13 @@ def checkout() -> Path:
 def fixtures() -> Path:
     """The folder of files that tests read."""
     return ROOT / "tests" / "fixtures"
+
+
+@pytest.fixture(scope="session")
+def small_release(fixtures: Path) -> ModuleType:
+    """The module that writes the small test release: `small_release.write(folder)`."""
+    spec = spec_from_file_location("make_release", fixtures / "release" / "make_release.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
