@@ -1,8 +1,8 @@
 """What every test shares: a private, offline Hugging Face home, paths of the checkout, the rule for real engines."""
 
+import importlib.util
 import os
 import tempfile
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip tests of the real engine where it is not installed; under CI they run and fail instead."""
-    if find_spec("vllm") is not None or os.environ.get("CI"):
+    if importlib.util.find_spec("vllm") is not None or os.environ.get("CI"):
         return
     for item in items:
         if item.get_closest_marker("engine"):
@@ -44,10 +44,11 @@ def fixtures() -> Path:
 
 
 @pytest.fixture(scope="session")
-def small_release(fixtures: Path) -> ModuleType:
+def small_release() -> ModuleType:
     """The module that writes the small test release: `small_release.write(folder)`."""
-    spec = spec_from_file_location("make_release", fixtures / "release" / "make_release.py")
+    path = Path(__file__).parent / "fixtures" / "release" / "make_release.py"
+    spec = importlib.util.spec_from_file_location("make_release", path)
     assert spec and spec.loader
-    module = module_from_spec(spec)
+    module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
