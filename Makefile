@@ -20,10 +20,10 @@ OUT ?= build/release
 ##@ Build the benchmark
 
 .PHONY: build-bench
-build-bench: $(VENV)/.stamp-$(if $(DRY_RUN),base,engine) ## build a release and show its gate; see the variables below
+build-bench: $(VENV)/.stamp-engine ## build a release and show its gate; see the variables below
 	@$(BIN)/python -m builders build --profile '$(PROFILE)' --out '$(OUT)' $(if $(LLM),--llm '$(LLM)') \
 	  $(if $(JUDGE),--judge '$(JUDGE)') $(if $(LIMIT),--limit '$(LIMIT)') $(if $(SOURCES),--sources '$(SOURCES)') \
-	  $(if $(DRY_RUN),--dry-run)
+	  $(if $(QA_DIR),--qa-dir '$(QA_DIR)') $(if $(RAW_DIR),--raw-dir '$(RAW_DIR)') $(if $(DRY_RUN),--dry-run)
 	@$(if $(DRY_RUN),,$(BIN)/honestybench gate '$(OUT)')
 
 .PHONY: verify
@@ -73,8 +73,10 @@ help: ## list the targets
 	  LLM= 'the answering model (default: the one of the profile)' \
 	  JUDGE= 'lexical or llm:NAME (default: the one of the profile)' \
 	  OUT= 'where the release goes (default: build/release)' \
-	  LIMIT= 'evaluation questions per source (default: 10 for sample, all for paper)' \
+	  LIMIT= 'questions per source and split (default: 10 for sample, all for paper)' \
 	  SOURCES= 'comma-separated keys (default: all)' \
+	  RAW_DIR= 'the sources'\'' original files (default: the questions carried here)' \
+	  QA_DIR= 'or the question files of the paper'\''s authors' \
 	  DRY_RUN=1 'print the plan and start nothing'
 
 # The virtual environment has two levels: base (the package and its tools) and engine (vLLM on top of it). A stamp is

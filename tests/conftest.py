@@ -1,4 +1,4 @@
-"""What every test shares: an offline, private Hugging Face home, the checkout's paths, and the rule for real engines."""
+"""What every test shares: a private, offline Hugging Face home, paths of the checkout, the rule for real engines."""
 
 import importlib.util
 import os

@@ -39,17 +39,18 @@ TABLE = (
     Row("honestybench", "release shards records errors", "pyarrow", "datasets"),
     Row("errors normalize"),
     Row("records storage", "errors"),
+    Row("terminal", "errors", "click"),
     Row("metrics.*", "metrics.* errors", "numpy", "scipy"),
     Row("schema", "records errors", "pyarrow"),
     Row("release", "records schema storage errors", "pyarrow"),
     Row("card croissant shards", "records schema release storage card croissant errors", "pyarrow yaml"),
     Row("verify", "records schema release card croissant shards errors", "pyarrow"),
     Row("hub", "shards card errors", "huggingface_hub"),
-    Row("engine.vllm_engine", "records engine.* errors", "", "vllm torch transformers"),
-    Row("engine.openai_engine", "records engine.* errors", "", "openai"),
-    Row("engine.*", "records engine.* errors"),
+    Row("engine.vllm_engine", "engine.* models records errors", "", "vllm torch transformers"),
+    Row("engine.openai_engine", "engine.* models records errors", "", "openai"),
+    Row("engine.*", "engine.* records errors"),
     Row("models", "records storage errors", "", "accelerate gguf safetensors torch transformers"),
-    Row("annotate.*", "annotate.* engine.base models normalize records schema shards errors", "pyarrow", "ray"),
+    Row("annotate.*", "annotate.* engine.base models normalize records schema shards storage errors", "pyarrow", "ray"),
     Row("submission", "records schema errors", "pyarrow yaml"),
     Row("baselines recalibrate", "records normalize shards submission errors", "numpy", "sklearn"),
     Row("convert", "records schema shards submission errors", "pyarrow", "pandas"),
@@ -63,8 +64,7 @@ TABLE = (
 
 # What `pip install honestybench` brings; every other package of the table is an extra.
 BASE_PACKAGES = {"click", "numpy", "pyarrow", "rich", "yaml"}
-HEAVY_PACKAGES = ["torch", "vllm", "datasets", "pandas", "sklearn", "ray", "scipy", "huggingface_hub"]
-HEAVY_PACKAGES += ["transformers", "openai", "peft", "jinja2"]
+HEAVY_PACKAGES = ("torch", "vllm", "datasets", "pandas", "sklearn", "ray", "scipy", "huggingface_hub", "transformers")
 
 
 @dataclass(frozen=True)
