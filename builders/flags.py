@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from builders.clean import clean_text, undo_mojibake
 from builders.pararel import REPAIRED_TEMPLATES
-from honestybench.normalize import contains_on_word_borders, normalize_answer, normalize_question
+from honestybench.normalize import contains_on_word_borders, normalize_answer
 from honestybench.records import FLAGS, QAExample
 
 SHORT_GOLD_CHARS = 2
@@ -101,7 +101,7 @@ def is_yes_no(example: QAExample, corpus: Corpus) -> bool:
 
 def is_binary_choice(example: QAExample, corpus: Corpus) -> bool:
     """Tell whether a gold stands right before or right after an "or" of the question."""
-    question = f" {normalize_question(example.question)} "
+    question = f" {normalize_answer(example.question)} "
     golds = filter(None, map(normalize_answer, _text_golds(example)))
     return any(f" {gold} or " in question or f" or {gold} " in question for gold in golds)
 

@@ -60,6 +60,7 @@ TEMPLE = "When was it built?\nA.325 CE\nB.119 CE\nC.451 CE\nD.596 CE\n"
         ("yes_no", "musique", "What country was the author of Brand a citizen of?", ["Norway", "no"], False),
         ("binary_choice", *COMPARISON, True),
         ("binary_choice", "hotpotqa", "Which band was formed first The Exies or Circus Diablo ?", ["The Exies"], True),
+        ("binary_choice", "hotpotqa", "Which was released first, The Country Bears or The Wild?", ["The Wild"], True),
         ("binary_choice", "nq", "do you need a permit or license to own a gun in florida", ["No"], False),
         ("binary_choice", "pararel", "Who produces Honda Stream?", ["Honda"], False),
         ("gold_in_question", *COMPARISON, True),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,8 +26,11 @@ def test_parser_reads_every_field_of_real_records(key: str, release_rows: ReadRo
     assert {index: rows[index] for index in expected} == expected
 
 
-def _row(fields: dict[str, object]) -> SourceRow:
-    return SourceRow(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+def _row(fields: dict[str, Any]) -> SourceRow:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return SourceRow(**values)
 
 
 def test_table_is_keyed_by_the_builders_and_in_the_contract_order() -> None:
