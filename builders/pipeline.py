@@ -29,7 +29,7 @@ from honestybench.schema import (
     question_row,
 )
 from honestybench.shards import ReleaseWriter
-from honestybench.storage import MANIFEST_NAME
+from honestybench.storage import MANIFEST_NAME, exclusive
 from honestybench.verify import verify_release
 
 LoadEngine = Callable[[Build, ModelRef, VllmConfig], Engine]
@@ -65,7 +65,7 @@ def run(build: Build, load: LoadEngine = load_engine) -> Manifest:
     store = BlockStore(build.work / "generations" / build.generation_hash()[:16])
     prompts = {role: build.prompts[role] for role in ("qa", "mmlu")}
     generator = Generator(build.generation, prompts, store, lambda: load(build, build.llm, build.vllm_config))
-    with ReleaseWriter(build.out) as writer:
+    with exclusive(build.work), ReleaseWriter(build.out) as writer:
         _generate(build, generator, blocks)
         with closing(_judge(build, load)) as judge:
             verdicts = _Verdicts(build, generator, judge, blocks)

@@ -1,6 +1,7 @@
 """Write to disk so that a reader finds the old folder or the new one, whole, and never a mixture."""
 
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -35,6 +36,26 @@ def refused_writes(where: Path) -> Iterator[None]:
             raise
         reason, remedy = _REFUSALS[error.errno]
         raise StorageError(reason, where=str(where), remedy=f"{remedy}; nothing was changed") from error
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder that this one writes; the lock dies with the process.
+
+    Raises: StorageError when another process holds it.
+    """
+    with refused_writes(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            remedy = "wait for it, or use another work folder"
+            raise StorageError("another build uses this folder", where=str(folder), remedy=remedy) from error
+        yield
+    finally:
+        os.close(handle)
 
 
 class ReplacedFolder:

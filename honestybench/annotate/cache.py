@@ -41,7 +41,10 @@ def block_key(example_ids: Sequence[str], config_seed: int, config_hash: str) ->
 
 
 class BlockStore:
-    """Finished blocks of answers, one JSON file each. A block is on disk whole or not at all."""
+    """Finished blocks of answers, one JSON file each, written by one process at a time.
+
+    A block is on disk whole or not at all.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -78,7 +81,7 @@ class BlockStore:
         path = self.path(key)
         with refused_writes(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(f".{os.getpid()}.partial")
+            partial = path.with_suffix(".partial")
             try:
                 with partial.open("w", encoding="utf-8") as file:
                     json.dump(stored, file, ensure_ascii=False)
