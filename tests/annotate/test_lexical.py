@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honestybench.annotate.lexical import LexicalJudge
 from honestybench.annotate.letters import parse_letter
+from honestybench.annotate.lexical import LexicalJudge
 from honestybench.errors import UsageError
 from honestybench.records import QAExample
 
@@ -239,7 +239,27 @@ def test_threshold_and_provenance() -> None:
 
 questions = st.sampled_from([FILMS, HONDA, SAME, NORWAY, SPANISH, MOON, SEASONS, TUDORS, WHO])
 words = st.sampled_from(
-    "Honda Stream yes no not Norway NO Spanish language 1972 one season the Who , or Fu Mask 14".split()
+    [
+        "Honda",
+        "Stream",
+        "yes",
+        "no",
+        "not",
+        "Norway",
+        "NO",
+        "Spanish",
+        "language",
+        "1972",
+        "one",
+        "season",
+        "the",
+        "Who",
+        ",",
+        "or",
+        "Fu",
+        "Mask",
+        "14",
+    ]
 )
 texts = st.one_of(st.text(), st.lists(words, max_size=6).map(" ".join))
 
