@@ -40,7 +40,7 @@ from honestybench.normalize import (
         ("40,000km", "40000 km"),
         ("October\xa06,\xa02017", "october 6 2017"),
         ("zero\u200bwidth", "zerowidth"),
-        ("ＦＵＬＬ", "full"),
+        ("\uff26\uff35\uff2c\uff2c", "full"),
         ("हिन्दी", "हिन्दी"),
         # Real golds that hold nothing to compare.
         (")", ""),

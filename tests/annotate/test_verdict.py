@@ -11,7 +11,7 @@ YES = [
     "YES",
     "**Yes**",
     "[[yes]]",
-    "ｙｅｓ",
+    "\uff59\uff45\uff53",
     "Verdict: yes",
     "**Verdict:** Yes",
     "The verdict is yes.",
