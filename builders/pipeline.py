@@ -29,7 +29,7 @@ from honestybench.schema import (
     question_row,
 )
 from honestybench.shards import ReleaseWriter
-from honestybench.storage import MANIFEST_NAME, exclusive
+from honestybench.storage import MANIFEST_NAME, ReplacedFolder, exclusive, refused_writes
 from honestybench.verify import verify_release
 
 LoadEngine = Callable[[Build, ModelRef, VllmConfig], Engine]
@@ -38,6 +38,8 @@ VERDICTS_PER_EXAMPLE = 1 + 2 * N_SAMPLED
 
 def up_to_date(build: Build) -> Manifest | None:
     """Return the manifest when `build.out` holds just what this build would write, None otherwise."""
+    with refused_writes(build.out):
+        ReplacedFolder(build.out).settle()
     if not (build.out / MANIFEST_NAME).is_file():
         return None
     try:

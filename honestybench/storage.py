@@ -76,7 +76,7 @@ class ReplacedFolder:
 
     def __enter__(self) -> Self:
         with refused_writes(self.out):
-            self._settle()
+            self.settle()
             self._refuse_foreign()
             self.new.mkdir(parents=True)
         return self
@@ -85,7 +85,7 @@ class ReplacedFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with refused_writes(self.out):
-            self._settle()
+            self.settle()
 
     def commit(self) -> None:
         """Force the new folder to disk and swap it in."""
@@ -99,7 +99,8 @@ class ReplacedFolder:
             os.rename(self.new, self.out)
             _sync(self.out.parent)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Tidy up after a killed process: restore the previous folder if it was in between, drop what is partial."""
         if self._previous.exists() and not self.out.exists():
             os.rename(self._previous, self.out)
         if self._work.exists():
