@@ -3,10 +3,15 @@
 import importlib.util
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from honestybench import models
+from honestybench.annotate.plan import PROFILES
+from honestybench.engine.vllm_engine import VllmConfig, VllmEngine
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -52,3 +57,13 @@ def small_release() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[VllmEngine]:
+    """The real engine with the small LLM, loaded as the profile `sample` loads it: one for the whole run."""
+    sample = PROFILES["sample"]
+    config = VllmConfig(dtype=sample.dtype, max_model_len=sample.max_model_len)
+    loaded = VllmEngine(models.resolve(str(sample.llm)), config)
+    yield loaded
+    loaded.close()
