@@ -45,7 +45,7 @@ def build_on_full_disk(small_release: ModuleType, out: Path, limit: int = resour
     return run.stdout
 
 
-# A question shard has about 8 kB, an annotated one about 16 kB: the first two limits hit the first file, the third a later one.
+# A question shard has about 8 kB, an annotated one 16 kB: two limits hit the first file, one a later file.
 @pytest.mark.parametrize("limit", [0, 4_000, 12_000])
 def test_a_write_that_the_system_cuts_off_leaves_the_old_release(
     small_release: ModuleType, release: Path, tmp_path: Path, limit: int
