@@ -179,8 +179,7 @@ def iter_batches(
         for name in names:
             if name not in schema.names:
                 raise UnknownNameError("column", name, schema.names)
-        for batch in _read_shard(release / shard["path"], schema, names, batch_size):
-            yield batch.select(names)
+        yield from _read_shard(release / shard["path"], schema, names, batch_size)
 
 
 def read_table(release: Path, config: str, split: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:

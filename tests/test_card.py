@@ -139,6 +139,30 @@ def test_text_from_data_is_shown_as_it_is(content: Any) -> None:
     assert f"{flat}: {flat}" in seen
 
 
+@pytest.mark.parametrize("key", ["a|b", "a`b", "<b>", "a_b", " "])
+def test_names_of_prompts_are_shown_as_they_are(content: Any, key: str) -> None:
+    content["prompts"] = {key: {"sha256": "0"}}
+    assert cells(render_card(Manifest.of(content, {})))[-9:].count(key.strip()) == 1
+
+
 def test_odd_addresses_become_text_not_links(content: Any) -> None:
     content["sources"]["nq"]["url"] = "javascript:alert(1)"
     assert "<javascript" not in render_card(Manifest.of(content, {}))
+
+
+def test_the_yaml_of_a_small_manifest_is_the_golden_one(content: Any) -> None:
+    content["shards"] = [
+        {
+            "path": f"data/{config}/{split}-00000-of-00001.parquet",
+            "config": config,
+            "split": split,
+            "rows": 700,
+            "size_bytes": size_bytes,
+            "arrow_bytes": 10 * size_bytes,
+            "sha256": "0" * 64,
+        }
+        for config, split, size_bytes in (("questions", "ood", 1000), (LLM, "train", 200), (LLM, "ood", 30))
+    ]
+    manifest = Manifest.of(content, {})
+    golden = (Path(__file__).parent / "golden" / "card_header.yaml").read_text()
+    assert render_card(manifest).split("---\n")[1] == golden.replace("RELEASE_ID", manifest.release_id)

@@ -1,25 +1,20 @@
-import os
-import resource
+import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honestybench import shards
-from honestybench.errors import DataError, ReleaseError, UnknownNameError, UsageError
+from honestybench.errors import DataError, ReleaseError, UnknownNameError
 from honestybench.release import read_manifest
 from honestybench.schema import ANNOTATED_SCHEMA, QUESTIONS_SCHEMA, annotated_row, question_row
-from honestybench.shards import ReleaseWriter, iter_batches, read_table, write_sample
-from honestybench.verify import verify_release
+from honestybench.shards import ReleaseWriter, iter_batches, read_table
 
 LLM = "made-up-llm"
 SPLITS = ["train", "in_domain", "ood", "mmlu"]
@@ -129,6 +124,18 @@ def test_shards_are_written_as_the_hub_wants_them(release: Path) -> None:
         assert column.has_offset_index and column.has_column_index
         assert ("BYTE_STREAM_SPLIT" in column.encodings) == split
         assert ("RLE_DICTIONARY" in column.encodings) == (not split)
+
+
+def test_an_inserted_row_leaves_the_rest_of_the_bytes_alone(small_release: ModuleType, tmp_path: Path) -> None:
+    # 6 MB of text that does not compress, so that several pages follow the inserted row's.
+    rng = random.Random(0)
+    rows = [question(number, cluster=rng.randbytes(3000).hex()) for number in range(1000)]
+    write_questions(small_release, tmp_path / "one", rows[1:])
+    write_questions(small_release, tmp_path / "two", rows)
+    name = "data/questions/ood-00000-of-00001.parquet"
+    one, two = ((tmp_path / each / name).read_bytes() for each in ("one", "two"))
+    middle = len(two) // 2
+    assert two[middle : middle + 1000] in one
 
 
 def test_row_groups_end_where_a_source_ends(release: Path) -> None:
@@ -271,175 +278,3 @@ def test_a_failed_build_keeps_the_previous_release(small_release: ModuleType, re
     with pytest.raises(DataError):
         write_questions(small_release, tmp_path / "release", [question(2), question(1)])
     assert tree(tmp_path) == {f"release/{name}": data for name, data in tree(release).items()}
-
-
-FULL_DISK = """
-import runpy, sys
-make = runpy.run_path(sys.argv[1])
-from honestybench.errors import StorageError
-try:
-    make["write"](sys.argv[2])
-except StorageError as error:
-    print(error)
-"""
-
-
-def build_on_full_disk(small_release: ModuleType, out: Path, limit: int = resource.RLIM_INFINITY) -> str:
-    run = subprocess.run(
-        [sys.executable, "-B", "-c", FULL_DISK, str(small_release.__file__), str(out)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stderr == ""
-    return run.stdout
-
-
-# A question shard is about 8 kB, an annotated one about 16 kB: the write fails in a first, a later, and every file.
-@pytest.mark.parametrize("limit", [0, 4_000, 12_000])
-def test_a_write_that_the_system_cuts_off_leaves_the_old_release(
-    small_release: ModuleType, release: Path, tmp_path: Path, limit: int
-) -> None:
-    shutil.copytree(release, tmp_path / "release")
-    (tmp_path / "release" / "README.md").write_text("the old one")
-    before = tree(tmp_path)
-    message = build_on_full_disk(small_release, tmp_path / "release", limit)
-    assert "the file may not grow that large" in message and "Remedy" in message
-    assert tree(tmp_path) == before
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=192k", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small disk needs root")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
-
-
-def test_a_full_disk_leaves_the_old_release(small_release: ModuleType, release: Path, small_disk: Path) -> None:
-    shutil.copytree(release, small_disk / "release")
-    before = tree(small_disk)
-    message = build_on_full_disk(small_release, small_disk / "release")
-    assert "the disk is full" in message and "Remedy: free some space" in message
-    assert tree(small_disk) == before
-
-
-KILLED = """
-import os, runpy, signal, sys
-make = runpy.run_path(sys.argv[1])
-left = int(sys.argv[3])
-
-def deadly(call):
-    def wrapped(*arguments, **options):
-        global left
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        left -= 1
-        return call(*arguments, **options)
-    return wrapped
-
-os.rename, os.replace = deadly(os.rename), deadly(os.replace)
-make["write"](sys.argv[2])
-"""
-
-
-def test_a_build_killed_at_any_rename_is_made_good_by_the_next(
-    small_release: ModuleType, release: Path, tmp_path: Path
-) -> None:
-    out, aside = tmp_path / "release", tmp_path / "release.partial" / "previous"
-    fewer = [record for record in small_release.records() if record.example.split == "ood"]
-    small_release.write(tmp_path / "old", fewer)
-    old, new = tree(tmp_path / "old"), tree(release)
-    # Eight shards get their number, the old release moves aside, the new one moves in.
-    for step in range(10):
-        shutil.copytree(tmp_path / "old", out)
-        command = [sys.executable, "-c", KILLED, str(small_release.__file__), str(out), str(step)]
-        assert subprocess.run(command, check=False).returncode == -9
-        assert tree(out if out.exists() else aside) == old
-        small_release.write(out)
-        assert tree(out) == new
-        assert {path.name for path in tmp_path.iterdir()} == {"old", "release"}
-        shutil.rmtree(out)
-    command[-1] = "10"
-    assert subprocess.run(command, check=False).returncode == 0
-    assert tree(out) == new
-
-
-def load(folder: Path, cache: Path, *arguments: str, **options: object):  # type: ignore[no-untyped-def]
-    datasets = pytest.importorskip("datasets")
-    return datasets.load_dataset(str(folder), *arguments, cache_dir=str(cache), **options)
-
-
-def test_datasets_reads_equal_rows_and_types(release: Path, tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
-    for config, schema in (("questions", QUESTIONS_SCHEMA), (LLM, ANNOTATED_SCHEMA)):
-        loaded = load(release, tmp_path, config)
-        assert sorted(loaded) == ["in_domain", "mmlu", "ood", "test", "train"]
-        for split, dataset in loaded.items():
-            assert dataset.features == datasets.Features.from_arrow_schema(schema)
-            assert dataset.to_list() == read_table(release, config, split).to_pylist()
-    assert loaded["ood"].features["sampling_correctness"] == datasets.List(datasets.Value("int8"), length=20)
-
-
-def test_datasets_default_config_filters_and_columns(release: Path, tmp_path: Path) -> None:
-    assert load(release, tmp_path, split="ood").column_names == QUESTIONS_SCHEMA.names
-    filters = [("source", "==", "popqa")]
-    chosen = load(release, tmp_path, LLM, split="test", filters=filters, columns=["id", "source", "self_consistency"])
-    table = read_table(release, LLM, "ood", columns=["id", "source", "self_consistency"])
-    assert chosen.num_rows == 3
-    assert chosen.to_list() == table.filter(pc.field("source") == "popqa").to_pylist()
-
-
-def test_datasets_sees_a_rebuilt_release(small_release: ModuleType, tmp_path: Path) -> None:
-    out, cache = tmp_path / "honestybench", tmp_path / "cache"
-    small_release.write(out)
-    assert load(out, cache, LLM, split="ood").num_rows == 6
-    small_release.write(out, small_release.records()[:8])
-    # The eight first records by source and id: hotpotqa 2, mmlu 1, nq 2, pararel 2, popqa 1.
-    assert load(out, cache, LLM, split="ood").num_rows == 1
-
-
-def test_datasets_sees_one_changed_label_in_a_file_of_equal_size(small_release: ModuleType, tmp_path: Path) -> None:
-    out, cache = tmp_path / "honestybench", tmp_path / "cache"
-    sizes, labels = [], []
-    for label in (0, 1):
-        small_release.write(out, change=lambda row, label=label: row | {"greedy_correctness": label})
-        sizes.append([(shard["size_bytes"], shard["arrow_bytes"]) for shard in read_manifest(out).select(LLM)])
-        labels.append(load(out, cache, LLM, split="ood")["greedy_correctness"][0])
-    assert sizes[0] == sizes[1]
-    assert labels == [0, 1]
-
-
-def test_the_embedded_sample_loads_by_the_package_name(
-    small_release: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    datasets = pytest.importorskip("datasets")
-    package = tmp_path / "checkout" / "honestybench"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    for records in (small_release.records()[:8], small_release.records()):
-        small_release.write(tmp_path / "built", records, default_config=LLM)
-        write_sample(tmp_path / "built", package)
-    assert verify_release(package / "sample") == []
-    assert "README.md" not in tree(package / "sample")
-    assert sorted(path.name for path in package.iterdir()) == ["README.md", "__init__.py", "sample"]
-    monkeypatch.chdir(tmp_path / "checkout")
-    loaded = datasets.load_dataset("honestybench", cache_dir=str(tmp_path / "cache"))
-    assert {split: dataset.num_rows for split, dataset in loaded.items()} == {
-        "train": 2,
-        "in_domain": 4,
-        "ood": 6,
-        "mmlu": 1,
-        "test": 10,
-    }
-    assert loaded["test"].column_names == ANNOTATED_SCHEMA.names
-
-
-def test_a_sample_needs_a_package(release: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no Python package here"):
-        write_sample(release, tmp_path)
-    assert os.listdir(tmp_path) == []

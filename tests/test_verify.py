@@ -227,6 +227,15 @@ def test_nulls_and_alien_verdicts_in_a_shard(release: Path) -> None:
     one_fault(release, SHARD, "null in answers")
 
 
+def test_bytes_that_are_no_text_in_a_shard(release: Path) -> None:
+    table = pq.read_table(release / SHARD)
+    offsets = pa.array([0, 1, 2, 3, 4, 5, 6], pa.int32()).buffers()[1]
+    broken = pa.StringArray.from_buffers(6, offsets, pa.py_buffer(b"a\xff\xfeabc"))
+    place = table.column_names.index("greedy_response")
+    pq.write_table(table.set_column(place, table.schema.field(place), broken), release / SHARD)
+    one_fault(release, SHARD, "cannot be read", "UTF8")
+
+
 def test_a_shard_with_many_faults_lists_twenty(small_release: ModuleType, tmp_path: Path) -> None:
     # Six ood rows with five faults each.
     spoilt = {"n_unparsed": 99, "self_consistency": 9.0, "sample_accuracy": 9.0, "greedy_tokens": []}
