@@ -155,7 +155,7 @@ def _import_vllm() -> Any:
 
 def _set_environment(on_cpu: bool, *, offline: bool) -> None:
     """Set what vLLM reads at import; what the user has set stays."""
-    chosen = dict(_ENVIRONMENT)
+    chosen = _QUIET | _PRIVATE
     if offline:
         chosen["HF_HUB_OFFLINE"] = "1"
     if on_cpu:
