@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from builders import BUILDERS
-from builders.examples import EMBEDDED, QuestionOrigin
+from builders.examples import EMBEDDED, HUB, QuestionOrigin
 from builders.pipeline import run, up_to_date
 from builders.report import next_lines, plan_lines, show, source_table, summary_table
 from builders.settings import ENGINES, Build
@@ -145,11 +145,7 @@ def _origin(profile: str, qa_dir: Path | None, raw_dir: Path | None) -> Question
         return QuestionOrigin(kind="qa", root=qa_dir)
     if raw_dir is not None:
         return QuestionOrigin(kind="release", root=raw_dir)
-    if profile == "paper":
-        raise UsageError(
-            "the profile 'paper' needs all published questions", remedy="say where they are: --qa-dir or --raw-dir"
-        )
-    return EMBEDDED
+    return HUB if profile == "paper" else EMBEDDED
 
 
 def _names(text: str) -> tuple[str, ...]:
