@@ -137,7 +137,7 @@ def select_hub_split(table: Sequence[SourceRow], split: str) -> list[SourceRow]:
     for index, row in zip(_draw(), drawn, strict=True):
         if row.relation != _relation_at(index):
             raise SourceError(
-                f"row {index} of the ParaRel table must be of {_relation_at(index)}: the table's order is not the paper's",
+                f"row {index} of the ParaRel table must be of {_relation_at(index)}: this is not the paper's order",
                 value=row.relation,
                 remedy="use the authors' files: --qa-dir",
             )

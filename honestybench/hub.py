@@ -74,7 +74,5 @@ def _refusal(error: Exception, where: str) -> SourceError:
     elif status is not None:
         what, remedy = f"the Hub answered with HTTP status {status}", "try again later, check HF_ENDPOINT and HF_TOKEN"
     else:
-        what, remedy = "the Hub cannot be reached", "check the network and HF_ENDPOINT"
-    return SourceError(
-        what, where=where, value=None if status else type(cause).__name__, remedy=f"{remedy}, {FROM_FILES}"
-    )
+        what, remedy = f"the Hub cannot be reached ({type(cause).__name__})", "check the network and HF_ENDPOINT"
+    return SourceError(what, where=where, remedy=f"{remedy}, {FROM_FILES}")
