@@ -56,7 +56,7 @@ def _profile_help() -> str:
 @click.option("--splits", default=",".join(SPLITS), show_default="all", help="Comma-separated splits.")
 @click.option("--limit", type=click.IntRange(min=1), help="Examples of each source and split [default: all].")
 @click.option("--qa-dir", type=click.Path(path_type=Path, exists=True, file_okay=False),
-              help="Read questions from the authors' question files.")  # fmt: skip
+              help="Read questions from the authors' question files, not from where the profile says.")  # fmt: skip
 @click.option("--raw-dir", type=click.Path(path_type=Path, exists=True, file_okay=False),
               help="Read questions from the original release files, one folder a source.")  # fmt: skip
 @click.option("--prompt", "prompts", multiple=True, metavar="NAME=FILE",

@@ -52,7 +52,7 @@ def test_pararel_is_drawn_again_from_the_whole_table(table: list[SourceRow], dra
     evaluation = pararel.select_hub_split(table, "in_domain")
     train = pararel.select_hub_split(table, "train")
     assert (len(evaluation), len(train)) == (N_DRAWN, N_TRAIN)
-    assert (N_DRAWN, N_TRAIN) == tuple(BUILDERS["pararel"].counts[split] for split in ("in_domain", "train"))
+    assert tuple(BUILDERS["pararel"].counts[split] for split in ("in_domain", "train")) == (N_DRAWN, N_TRAIN)
     assert [row.subject for row in evaluation] == [f"s{index}" for index in drawn]
     assert [row.source_row for row in evaluation] == list(range(N_DRAWN))
     # The first published evaluation question asks who produces something ("Who produces Honda Stream?").
