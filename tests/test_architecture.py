@@ -54,7 +54,7 @@ TABLE = (
     Row("submission", "records schema errors", "pyarrow yaml"),
     Row("baselines recalibrate", "records normalize shards submission errors", "numpy", "sklearn"),
     Row("convert", "records schema shards submission errors", "pyarrow", "pandas"),
-    Row("scorecard", "records errors"),
+    Row("scorecard", "records storage errors"),
     Row("scoring", "shards records submission metrics.* scorecard errors", "numpy"),
     Row("elical.*", "elical.* records shards submission errors", "", "torch transformers peft"),
     Row("cli.*", "*", "click rich"),
