@@ -47,7 +47,9 @@ class Labels:
         ids: dict[str, set[str]] = {}
         for example_id, track in zip(self.columns["id"], self.columns["split"], strict=True):
             ids.setdefault(str(track), set()).add(str(example_id))
-        return KnownIds(tracks={track: frozenset(ids[track]) for track in self.tracks if track in ids}, train=self.train)
+        return KnownIds(
+            tracks={track: frozenset(ids[track]) for track in self.tracks if track in ids}, train=self.train
+        )
 
     @property
     def tracks(self) -> tuple[str, ...]:

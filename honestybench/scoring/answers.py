@@ -87,14 +87,14 @@ def score_table(answers: AnswerSet, estimates: Mapping[str, Estimate], gaps: Seq
     flags = {
         "few": answers.is_few,
         "one_class": answers.n_correct in (0, answers.n),
-        "constant": all(np.ptp(confidence) == 0 for confidence in answers.confidences if answers.n),
+        "constant": answers.n > 0 and all(np.ptp(confidence) == 0 for confidence in answers.confidences),
     }
     return ScoreTable(
         n=answers.n,
         n_correct=answers.n_correct,
         flags=[flag for flag, holds in flags.items() if holds],
         metrics=metric_values(estimates, answers.n),
-        ece_10_null=ece_null(ece_draws(gaps, answers.n)),
+        ece_10_null=ece_null(ece_draws(gaps, answers.n) if answers.n else None),
     )
 
 
@@ -118,9 +118,10 @@ def simulate_gaps(answers: AnswerSet, name: str) -> list[Floats]:
     return [null_gaps(table, np.random.Generator(np.random.PCG64(seed))) for table in answers.tables()]
 
 
-def ece_draws(gaps: Iterable[Floats], n: int) -> Floats | None:
-    """Turn the gaps of each seed into draws of ECE-10, the mean over seeds; None without answers."""
-    return np.mean([np.abs(of_seed).sum(axis=1) / n for of_seed in gaps], axis=0) if n else None
+def ece_draws(gaps: Iterable[Floats], n: int) -> Floats:
+    """Turn the gaps of each seed, from n > 0 answers, into draws of ECE-10, the mean over seeds."""
+    draws: Floats = np.mean([np.abs(of_seed).sum(axis=1) / n for of_seed in gaps], axis=0)
+    return draws
 
 
 def ece_null(draws: Floats | None, reason: str = "no answers") -> EceNull:

@@ -65,7 +65,7 @@ def score_track(track: LabelledTrack, answers: AnswerSet) -> TrackScore:
         left_out=_left_out(sources),
         ece_10_null=_null_means(sources, answers.n),
         pooled_auroc=together[HEADLINE_METRIC],
-        headline=_headline(answers),
+        headline=headline(answers),
         slices={name: _slice(name, answers.take(rows)) for name, rows in track.slices.items()},
         curves=draw_curves(answers.tables()[0]),
         confident_errors=confident_errors(answers, track.ids),
@@ -127,7 +127,7 @@ def _null_means(sources: _Sources, n: int) -> dict[str, EceNull]:
     return {
         "weighted": ece_null(np.average(draws, axis=0, weights=sizes) if draws else None, NONE_COUNTS),
         "macro": ece_null(np.mean(draws, axis=0) if draws else None, NONE_COUNTS),
-        "pooled": ece_null(ece_draws([np.sum(of_sources, axis=0) for of_sources in seeds], n)),
+        "pooled": ece_null(ece_draws([np.sum(of_sources, axis=0) for of_sources in seeds], n) if n else None),
     }
 
 
@@ -149,7 +149,8 @@ def _left_out_reason(source: _Source, metric: str) -> str | None:
     return source.estimates[metric].reason
 
 
-def _headline(answers: AnswerSet) -> Headline:
+def headline(answers: AnswerSet) -> Headline:
+    """Compute the number by which answers are ranked (see `headline_kind`), with a banner where it is pooled."""
     parts = list(answers.by_source().values())
     counted = [part for part in parts if not part.is_few]
     if headline_kind(answers) == "pooled":
@@ -173,7 +174,7 @@ def _slice(name: str, answers: AnswerSet) -> SliceScore:
         n=answers.n,
         n_correct=answers.n_correct,
         metrics=_together(answers),
-        headline=_headline(answers),
+        headline=headline(answers),
     )
 
 
