@@ -12,8 +12,9 @@ from honestybench.scorecard import SCORER_VERSION, Comparison, ScoreCard, ScoreT
 from honestybench.scoring.answers import AnswerSet, estimate_metrics, score_table, simulate_gaps
 from honestybench.scoring.comparison import compare_track
 from honestybench.scoring.labelled import LabelledTrack, labelled_tracks
-from honestybench.scoring.submitted import Submitted, read_file, read_folder, system_folders
+from honestybench.scoring.submitted import Submitted, lone_file, read_folder, system_folders
 from honestybench.scoring.track import empty_track, headline, score_track
+from honestybench.submission import ReadResult, read_confidences
 
 TOO_GOOD = 0.995
 """A headline above this is flagged: labels may have leaked."""
@@ -35,13 +36,18 @@ def score(confidence: ArrayLike, correct: ArrayLike) -> ScoreTable:
 
 def score_file(path: Path, labels: Labels) -> ScoreCard:
     """Score a confidence file against labels. Raises: SubmissionError with the file's faults; OSError."""
-    return score_submitted(read_file(path, labels), labels, labelled_tracks(labels))
+    return score_read(path, read_confidences(path, labels.known), labels)
+
+
+def score_read(path: Path, result: ReadResult, labels: Labels) -> ScoreCard:
+    """Score a confidence file that was read against the ids of `labels`. Raises: SubmissionError; OSError."""
+    return _score(lone_file(path, result), labels, labelled_tracks(labels))
 
 
 def score_submission(folder: Path) -> ScoreCard:
     """Score a submissions/<llm>/<system>/ folder. Raises: SubmissionError; OSError."""
     labels = labels_of_folder(folder.resolve().parent)
-    return score_submitted(read_folder(folder, labels), labels, labelled_tracks(labels))
+    return _score(read_folder(folder, labels), labels, labelled_tracks(labels))
 
 
 def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
@@ -52,7 +58,7 @@ def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
     answers: dict[str, dict[str, AnswerSet]] = {track: {} for track in tracks}
     for folder in system_folders(llm_folder):
         submitted = read_folder(folder, labels)
-        cards[folder.name] = score_submitted(submitted, labels, tracks)
+        cards[folder.name] = _score(submitted, labels, tracks)
         for track in submitted.tracks:
             answers[track][folder.name] = tracks[track].answers(submitted.confidences)
     compared = {
@@ -65,7 +71,7 @@ def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
     )
 
 
-def score_submitted(submitted: Submitted, labels: Labels, tracks: Mapping[str, LabelledTrack]) -> ScoreCard:
+def _score(submitted: Submitted, labels: Labels, tracks: Mapping[str, LabelledTrack]) -> ScoreCard:
     """Score what was read, against the labelled tracks of the same labels."""
     scored = {
         track: score_track(tracks[track], tracks[track].answers(submitted.confidences))

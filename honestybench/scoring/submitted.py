@@ -9,7 +9,7 @@ from honestybench.errors import SubmissionError
 from honestybench.labels import Labels
 from honestybench.scorecard import Input, Warned
 from honestybench.shards import file_sha256
-from honestybench.submission import Fault, read_confidences, read_system
+from honestybench.submission import Fault, ReadResult, read_confidences, read_system
 
 CONFIDENCE_FILE = re.compile(r"confidences(?:-seed(0|[1-9][0-9]*))?\.jsonl(?:\.gz)?")
 SYSTEM_NAME = "system.yaml"
@@ -29,9 +29,9 @@ class Submitted:
     tracks: tuple[str, ...]
 
 
-def read_file(path: Path, labels: Labels) -> Submitted:
-    """Read a lone confidence file. Raises: SubmissionError with its faults; OSError."""
-    return _read([(None, path)], labels, None)
+def lone_file(path: Path, result: ReadResult) -> Submitted:
+    """Take a lone confidence file, read already. Raises: SubmissionError with its faults where it was rejected."""
+    return _submitted([(None, path, result)], None)
 
 
 def read_folder(folder: Path, labels: Labels) -> Submitted:
@@ -44,7 +44,8 @@ def read_folder(folder: Path, labels: Labels) -> Submitted:
     for key, given, wanted in (("llm", system.llm, labels.llm), ("release", system.release, labels.release_id)):
         if given != wanted:
             raise SubmissionError(f"{key} must be that of the labels, {wanted}", where=str(folder), value=given)
-    return _read(_confidence_files(folder), labels, folder.resolve().name)
+    files = [(seed, path, read_confidences(path, labels.known)) for seed, path in _confidence_files(folder)]
+    return _submitted(files, folder.resolve().name)
 
 
 def system_folders(llm_folder: Path) -> list[Path]:
@@ -69,10 +70,9 @@ def _confidence_files(folder: Path) -> list[tuple[int | None, Path]]:
     return sorted(found.items(), key=lambda pair: pair[0] or 0)
 
 
-def _read(files: Sequence[tuple[int | None, Path]], labels: Labels, system: str | None) -> Submitted:
+def _submitted(files: Sequence[tuple[int | None, Path, ReadResult]], system: str | None) -> Submitted:
     inputs, warnings, confidences, tracks = [], [], [], []
-    for seed, path in files:
-        result = read_confidences(path, labels.known)
+    for seed, path, result in files:
         if result.confidences is None:
             more = f"; and {result.n_faults - len(result.faults)} more" if result.n_faults > len(result.faults) else ""
             raise SubmissionError(f"rejected: {'; '.join(map(str, result.faults))}{more}", where=str(path))
