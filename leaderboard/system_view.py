@@ -1,0 +1,221 @@
+"""From one entry to the view of its page."""
+
+from collections.abc import Mapping
+
+from honestybench.records import TRACKS
+from honestybench.scorecard import EceNull, TrackScore, Value
+from leaderboard.board_view import badges, counts_line, headline_name
+from leaderboard.cells import NONE, Notes, Number, Scale, decimal, number, shown, web_link
+from leaderboard.charts import histogram, reliability, risk_coverage
+from leaderboard.collect import Board, Entry
+from leaderboard.places import Place, frame
+from leaderboard.views import (
+    Column,
+    ErrorText,
+    ErrorView,
+    Fact,
+    Link,
+    NumberRow,
+    NumberTable,
+    SystemTrack,
+    SystemView,
+)
+from leaderboard.words import FLAGS, METHOD_CLASSES, SHOWN, TRACK_TITLES
+
+ERRORS_SHOWN = 8
+AGGREGATES = {
+    "weighted": "mean over sources, by size",
+    "macro": "mean over sources, each once",
+    "pooled": "all answers together",
+}
+_COUNTS = (Column(heading="Questions"), Column(heading="Correct"))
+_METRICS = tuple(Column(heading=w.heading, arrow=w.arrow, meaning=w.meaning) for w in SHOWN.values())
+
+
+def system_view(board: Board, entry: Entry) -> SystemView:
+    """Show one system, with every track."""
+    info, card = entry.info, entry.card
+    place = Place.system(board.llm, entry.slug)
+    return SystemView(
+        page=frame(place, f"{shown(info.name)} · HonestyBench", f"{info.name} on {board.llm}, scored.", "board"),
+        name=shown(info.name),
+        llm=board.llm,
+        board=Link(text=f"All systems on {board.llm}", href=place.to(Place.board(board.llm, "all"))),
+        description=shown(info.description),
+        badges=badges(entry),
+        facts=_facts(entry),
+        flags=tuple(Fact(name=shown(flag), value=FLAGS.get(flag, "")) for flag in card["flags"]),
+        warnings=tuple(_warning(w["code"], w["line"], w["id"], w["message"]) for w in card["warnings"]),
+        inputs=tuple(Fact(name=shown(one["file"]), value=one["sha256"]) for one in card["inputs"]),
+        tracks=tuple(_track(board, entry, track) for track in TRACKS),
+        verify=f"honestybench verify submissions/{board.llm}/{entry.slug}",
+        citation=_citation(board.llm, entry),
+    )
+
+
+def _facts(entry: Entry) -> tuple[Fact, ...]:
+    info, card = entry.info, entry.card
+    release = card["release_id"]
+    facts = [
+        Fact(name="Method class", value=METHOD_CLASSES.get(info.method_class, shown(info.method_class))),
+        Fact(name="Sees", value=", ".join(info.sees)),
+        Fact(name="Labels used", value=f"{info.labels_used:,}"),
+        Fact(name="Sampled answers per question", value=f"{info.samples_per_question:,}"),
+        Fact(name="Extra passes per question", value=f"{info.extra_passes:,}"),
+        Fact(name="Selected on", value=shown(info.selected_on or NONE)),
+        Fact(name="Authors", value=shown(", ".join(info.authors) or NONE)),
+        Fact(name="Licence", value=shown(info.license or NONE)),
+        Fact(name="Date", value=info.date),
+        Fact(name="Scorer", value=f"version {card['scorer_version']}"),
+        Fact(name="Release", value=release or NONE),
+    ]
+    for name, address in (("Website", info.url), ("Code", info.code_url), ("Paper", info.paper)):
+        if address:
+            facts.append(Fact(name=name, value=shown(address), href=web_link(address)))
+    return tuple(facts)
+
+
+def _track(board: Board, entry: Entry, track: str) -> SystemTrack:
+    score = entry.card["tracks"].get(track)
+    if score is None or score["status"] != "scored":
+        return _absent(track)
+    headline = score["headline"]
+    errors, missing = _errors(board, entry, score)
+    curves = score["curves"]
+    return SystemTrack(
+        key=track,
+        title=TRACK_TITLES[track],
+        counts=counts_line(score["n"], score["n_correct"], score["n_unlabelled"]),
+        absent=None,
+        banner=shown(headline["banner"]) if headline["banner"] else None,
+        headline=number(headline, Notes(), Scale.around([headline], chance=0.5)),
+        headline_name=headline_name(headline["kind"]),
+        overall=_overall(score),
+        sources=_sources(score, board.source_titles),
+        slices=_slices(score),
+        charts=(
+            reliability(f"{track}-reliability", curves["reliability"]),
+            risk_coverage(f"{track}-risk", curves["risk_coverage"]),
+            histogram(f"{track}-histogram", curves["histogram"]),
+        ),
+        errors=errors[:ERRORS_SHOWN],
+        more_errors=errors[ERRORS_SHOWN:],
+        errors_missing=missing,
+    )
+
+
+def _absent(track: str) -> SystemTrack:
+    empty = NumberTable(first="", columns=(), rows=(), notes=())
+    return SystemTrack(
+        key=track,
+        title=TRACK_TITLES[track],
+        counts="",
+        absent="No confidences were submitted for this track.",
+        banner=None,
+        headline=None,
+        headline_name="",
+        overall=empty,
+        sources=empty,
+        slices=empty,
+        charts=(),
+        errors=(),
+        more_errors=(),
+        errors_missing=None,
+    )
+
+
+def _overall(score: TrackScore) -> NumberTable:
+    notes = Notes()
+    rows = tuple(
+        NumberRow(name=name, numbers=_metric_numbers(metrics, score["ece_10_null"].get(key), notes))
+        for key, name in AGGREGATES.items()
+        if (metrics := _aggregate(score, key))
+    )
+    return NumberTable(first="All sources", columns=_METRICS, rows=rows, notes=notes.all())
+
+
+def _aggregate(score: TrackScore, key: str) -> Mapping[str, Value]:
+    return {"weighted": score["aggregates"]["weighted"], "macro": score["aggregates"]["macro"]}.get(
+        key, score["aggregates"]["pooled"]
+    )
+
+
+def _sources(score: TrackScore, titles: Mapping[str, str]) -> NumberTable:
+    notes = Notes()
+    rows = tuple(
+        NumberRow(
+            name=shown(titles.get(source, source)),
+            numbers=(
+                Number(text=f"{table['n']:,}"),
+                Number(text=f"{table['n_correct']:,}"),
+                *_metric_numbers(table["metrics"], table["ece_10_null"], notes),
+            ),
+            flags=tuple(shown(flag).replace("_", " ") for flag in table["flags"]),
+        )
+        for source, table in score["sources"].items()
+    )
+    return NumberTable(first="Source", columns=(*_COUNTS, *_METRICS), rows=rows, notes=notes.all())
+
+
+def _slices(score: TrackScore) -> NumberTable:
+    notes = Notes()
+    rows = tuple(
+        NumberRow(
+            name=shown(part["label"]),
+            numbers=(
+                Number(text=f"{part['n']:,}"),
+                Number(text=f"{part['n_correct']:,}"),
+                *_metric_numbers(part["metrics"], None, notes),
+            ),
+        )
+        for part in score["slices"].values()
+    )
+    return NumberTable(first="Slice", columns=(*_COUNTS, *_METRICS), rows=rows, notes=notes.all())
+
+
+def _metric_numbers(metrics: Mapping[str, Value], null: EceNull | None, notes: Notes) -> tuple[Number, ...]:
+    mark = f"null ≤ {decimal(null['p95'])}" if null and null["p95"] is not None else None
+    return tuple(number(metrics[name], notes, below=mark if name == "ece_10" else None) for name in SHOWN)
+
+
+def _errors(board: Board, entry: Entry, score: TrackScore) -> tuple[tuple[ErrorView, ...], str | None]:
+    """Give the confident errors with their texts, and why texts are missing."""
+    views = []
+    at_hand = board.texts_release is not None and board.texts_release == entry.card["release_id"]
+    for error in score["confident_errors"]:
+        found = board.texts.get(error["id"]) if at_hand else None
+        text = found and ErrorText(
+            question=shown(found.question),
+            golds=tuple(shown(gold) for gold in found.golds),
+            answer=shown(found.greedy_answer),
+        )
+        views.append(ErrorView(id=shown(error["id"]), confidence=decimal(error["confidence"]), text=text))
+    missing = None
+    if any(view.text is None for view in views):
+        missing = "Where only an id stands, the text is in the release that was scored and not in the one at hand."
+    return tuple(views), missing
+
+
+def _warning(code: str, line: int | None, example_id: str | None, message: str) -> str:
+    where = "".join((f", line {line}" if line is not None else "", f", {example_id}" if example_id else ""))
+    return shown(f"{code}{where}: {message}")
+
+
+def _citation(llm: str, entry: Entry) -> str:
+    """Write a BibTeX entry; braces and backslashes of outside text are taken out, for they would end a field."""
+    info = entry.info
+
+    def field(text: str) -> str:
+        return shown("".join(letter for letter in text if letter not in "{}\\"))
+
+    lines = [
+        f"@misc{{honestybench-{llm}-{entry.slug},",
+        f"  title        = {{{{{field(info.name)}}}}},",
+        f"  author       = {{{field(' and '.join(info.authors))}}},",
+        f"  year         = {{{info.date[:4]}}},",
+        f"  note         = {{HonestyBench, answers of {llm}, scorer {entry.card['scorer_version']}, "
+        f"release {entry.card['release_id'] or 'unknown'}}},",
+    ]
+    if (address := web_link(info.paper) or web_link(info.url)) is not None:
+        lines.append(f"  howpublished = {{\\url{{{field(address)}}}}},")
+    return "\n".join([*lines, "}"])
