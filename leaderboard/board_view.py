@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 from honestybench.records import TRACKS
 from honestybench.scorecard import EceNull, Headline, ScoreCard, TrackScore, Value
-from leaderboard.cells import NONE, Notes, Number, Scale, count, decimal, number, share, shown
+from leaderboard.cells import NONE, Notes, Scale, decimal, number, share, shown
 from leaderboard.collect import Board, Entry
 from leaderboard.places import Place, frame
 from leaderboard.views import Absent, Badge, BoardGroup, BoardRow, BoardTrack, BoardView, Column, Lead, Link
-from leaderboard.words import METHOD_CLASSES, SHOWN, TRACK_INTROS, TRACK_TITLES
+from leaderboard.words import METHOD_CLASSES, SHOWN, TRACK_INTROS, TRACK_TITLES, column
 
 SELECTIONS = {"all": "All questions", "clean": "Clean questions only"}
 CHANCE = 0.5
+_METRICS = SHOWN[1:]
 COSTS = (
     Column(heading="Labels", meaning="gold-labelled examples used, those for selection included"),
     Column(heading="Samples", meaning="sampled answers per question"),
@@ -97,11 +98,11 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
         lead=_lead(first, place) if first and first.headline["value"] is not None else None,
         headline=Column(
             heading=headline_name(first.headline["kind"] if first else "weighted"),
-            arrow="↑",
-            meaning=SHOWN["auroc"].meaning,
+            arrow=column("auroc").arrow,
+            meaning=column("auroc").meaning,
         ),
         ticks=scale.ticks(),
-        metrics=tuple(Column(heading=w.heading, arrow=w.arrow, meaning=w.meaning) for w in _metrics().values()),
+        metrics=tuple(column(name) for name in _METRICS),
         costs=COSTS,
         groups=_groups(found, rows),
         absent=tuple(_absent(entry, place) for entry in board.entries if entry.slug not in submitted),
@@ -144,7 +145,6 @@ def _scored_slice(entry: Entry, score: TrackScore, selection: str) -> _Scored | 
 
 def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, place: Place) -> BoardRow:
     info, card = scored.entry.info, scored.entry.card
-    missing = "the system file does not say"
     return BoardRow(
         rank=rank,
         name=shown(info.name),
@@ -154,15 +154,11 @@ def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, place: Place) -
         headline=number(scored.headline, notes, scale),
         metrics=tuple(
             number(scored.metrics[name], notes, below=_null_mark(scored.ece_null) if name == "ece_10" else None)
-            for name in _metrics()
+            for name in _METRICS
         ),
-        costs=(
-            count(info.labels_used, notes, missing),
-            count(info.samples_per_question, notes, missing),
-            count(info.extra_passes, notes, missing),
-        ),
-        sees=", ".join(info.sees),
-        date=info.date,
+        costs=tuple(f"{cost:,}" for cost in (info.labels_used, info.samples_per_question, info.extra_passes)),
+        sees=shown(info.sees),
+        date=info.date.isoformat(),
         scored=_scored_by([card]),
     )
 
@@ -214,10 +210,6 @@ def _ranks(values: Sequence[float | None]) -> list[str]:
             tied = "=" if values.count(value) > 1 else ""
             labels.append(f"{tied}{values.index(value) + 1}")
     return labels
-
-
-def _metrics() -> dict[str, object]:
-    return {name: words for name, words in SHOWN.items() if name != "auroc"}
 
 
 def _null_mark(null: EceNull | None) -> str | None:

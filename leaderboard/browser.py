@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from honestybench.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
 
 INSTALL = "install Debian's packages: apt-get install chromium chromium-driver"
 _OPTIONS = (
@@ -68,7 +65,7 @@ class Browser:
         for option in (*_OPTIONS, f"--user-data-dir={self._profile.name}"):
             options.add_argument(option)
         options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-        self.driver: Chrome = Chrome(options=options, service=Service(driver))
+        self.driver = Chrome(options=options, service=Service(driver))
 
     def __enter__(self) -> Self:
         return self
@@ -100,12 +97,16 @@ class Browser:
 
     def console(self) -> list[str]:
         """Give the messages on the console since the last call."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
+        return [entry["message"] for entry in self._log("browser")]
 
     def requests(self) -> list[str]:
         """Give the addresses that were asked for since the last call."""
-        messages = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
+        messages = (json.loads(entry["message"])["message"] for entry in self._log("performance"))
         return [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+
+    def _log(self, kind: str) -> list[Any]:
+        entries: list[Any] = self.driver.execute("getLog", {"type": kind})["value"]
+        return entries
 
 
 def take_pictures(site: Path, pictures: Path) -> Iterator[Path]:

@@ -115,11 +115,6 @@ def number(entry: Value | Headline, notes: Notes, scale: Scale | None = None, be
     return Number(text=decimal(value), interval=interval, below=below, bar=bar)
 
 
-def count(value: int | None, notes: Notes, reason: str) -> Number:
-    """Write a whole number with thousands apart; None becomes a gap with its reason."""
-    return Number(text=NONE, note=notes.mark(reason)) if value is None else Number(text=f"{value:,}")
-
-
 def share(part: int, whole: int) -> str:
     """Write a share as per cent, "–" of nothing."""
     return f"{100 * part / whole:.1f} %" if whole else NONE

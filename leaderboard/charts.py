@@ -101,8 +101,16 @@ def reliability(chart_id: str, bins: Sequence[ReliabilityBin]) -> Chart:
         middle = _x((entry["low"] + entry["high"]) / 2)
         labels.append(Label(role="count", x=middle, y=HEIGHT - 22, anchor="middle", text=f"{entry['n']:,}"))
         interval = f"{decimal(entry['ci_low'])} to {decimal(entry['ci_high'])}"
-        rows.append((_bin(entry), f"{entry['n']:,}", f"{entry['n_correct']:,}", decimal(entry["mean_confidence"]),
-                     decimal(entry["accuracy"]), interval))
+        rows.append(
+            (
+                _bin(entry),
+                f"{entry['n']:,}",
+                f"{entry['n_correct']:,}",
+                decimal(entry["mean_confidence"]),
+                decimal(entry["accuracy"]),
+                interval,
+            )
+        )
     return Chart(
         id=chart_id,
         title="Reliability",
@@ -191,7 +199,8 @@ def _x_axis(name: str) -> list[Label]:
 
 def _count_axis(top: int) -> list[Label]:
     ticks = [
-        Label(role="tick", x=LEFT - 6, y=_y(part) + 4, anchor="end", text=f"{int(top * part):,}") for part in (0, 0.5, 1)
+        Label(role="tick", x=LEFT - 6, y=_y(part) + 4, anchor="end", text=f"{int(top * part):,}")
+        for part in (0, 0.5, 1)
     ]
     return [*ticks, _y_name("answers")]
 
@@ -213,7 +222,9 @@ def _bin(entry: ReliabilityBin | HistogramBin) -> str:
 def _round_up(value: int) -> int:
     """Give the next even number of the form 1, 2 or 5 times a power of ten, or 10 times as fine."""
     unit: int = 10 ** max(0, math.floor(math.log10(value)))
-    return next(step for step in (unit * k for k in (1, 2, 4, 6, 8, 10)) if step >= value and (step % 2 == 0 or unit == 1))
+    return next(
+        step for step in (unit * k for k in (1, 2, 4, 6, 8, 10)) if step >= value and (step % 2 == 0 or unit == 1)
+    )
 
 
 def _thinned(points: Sequence[Sequence[float]], most: int = 21) -> list[Sequence[float]]:

@@ -9,7 +9,7 @@ from honestybench.records import TRACKS
 from honestybench.release import CONFIG_NAME, Manifest, read_manifest
 from honestybench.scorecard import SCORECARD_NAME, ScoreCard, read_scorecard
 from honestybench.shards import iter_batches
-from leaderboard._meta import SystemInfo, read_system
+from honestybench.submission import System, read_system
 
 SYSTEM_NAME = "system.yaml"
 _TEXT_COLUMNS = ("id", "question", "answers", "greedy_response")
@@ -20,7 +20,7 @@ class Entry:
     """One submission that was scored; `slug` is the name of its folder."""
 
     slug: str
-    info: SystemInfo
+    info: System
     card: ScoreCard
 
 

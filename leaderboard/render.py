@@ -15,7 +15,7 @@ from leaderboard.collect import Board
 from leaderboard.places import ABOUT, INDEX, SUBMIT, Place, frame
 from leaderboard.system_view import system_view
 from leaderboard.views import BoardView, Fact, SystemView, TextView
-from leaderboard.words import FLAGS, METHOD_CLASSES, SEES, SHOWN
+from leaderboard.words import FLAGS, METHOD_CLASSES, SEES, SHOWN, column
 
 HERE = Path(__file__).resolve().parent
 SITE_KIND = "honestybench-site"
@@ -72,7 +72,7 @@ def _text_view(place: Place, title: str, section: str) -> TextView:
     return TextView(
         page=frame(place, f"{title} · HonestyBench", f"{title}: the HonestyBench leaderboard.", section),
         scorer_version=SCORER_VERSION,
-        metrics=tuple(Fact(name=f"{words.heading} {words.arrow}", value=words.meaning) for words in SHOWN.values()),
+        metrics=tuple(Fact(name=f"{one.heading} {one.arrow}", value=one.meaning) for one in map(column, SHOWN)),
         flags=facts(FLAGS),
         sees=facts(SEES),
         classes=facts(METHOD_CLASSES),

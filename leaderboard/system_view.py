@@ -7,7 +7,7 @@ from honestybench.scorecard import EceNull, TrackScore, Value
 from leaderboard.board_view import badges, counts_line, headline_name
 from leaderboard.cells import NONE, Notes, Number, Scale, decimal, number, shown, web_link
 from leaderboard.charts import histogram, reliability, risk_coverage
-from leaderboard.collect import Board, Entry
+from leaderboard.collect import AnswerText, Board, Entry
 from leaderboard.places import Place, frame
 from leaderboard.views import (
     Column,
@@ -20,16 +20,11 @@ from leaderboard.views import (
     SystemTrack,
     SystemView,
 )
-from leaderboard.words import FLAGS, METHOD_CLASSES, SHOWN, TRACK_TITLES
+from leaderboard.words import FLAGS, METHOD_CLASSES, SHOWN, TRACK_TITLES, column
 
 ERRORS_SHOWN = 8
-AGGREGATES = {
-    "weighted": "mean over sources, by size",
-    "macro": "mean over sources, each once",
-    "pooled": "all answers together",
-}
 _COUNTS = (Column(heading="Questions"), Column(heading="Correct"))
-_METRICS = tuple(Column(heading=w.heading, arrow=w.arrow, meaning=w.meaning) for w in SHOWN.values())
+_METRICS = tuple(column(name) for name in SHOWN)
 
 
 def system_view(board: Board, entry: Entry) -> SystemView:
@@ -58,14 +53,14 @@ def _facts(entry: Entry) -> tuple[Fact, ...]:
     release = card["release_id"]
     facts = [
         Fact(name="Method class", value=METHOD_CLASSES.get(info.method_class, shown(info.method_class))),
-        Fact(name="Sees", value=", ".join(info.sees)),
+        Fact(name="Sees", value=shown(info.sees)),
         Fact(name="Labels used", value=f"{info.labels_used:,}"),
         Fact(name="Sampled answers per question", value=f"{info.samples_per_question:,}"),
         Fact(name="Extra passes per question", value=f"{info.extra_passes:,}"),
-        Fact(name="Selected on", value=shown(info.selected_on or NONE)),
-        Fact(name="Authors", value=shown(", ".join(info.authors) or NONE)),
+        Fact(name="Selected on", value=shown(info.selected_on)),
+        Fact(name="Authors", value=shown(", ".join(info.authors))),
         Fact(name="Licence", value=shown(info.license or NONE)),
-        Fact(name="Date", value=info.date),
+        Fact(name="Date", value=info.date.isoformat()),
         Fact(name="Scorer", value=f"version {card['scorer_version']}"),
         Fact(name="Release", value=release or NONE),
     ]
@@ -126,18 +121,17 @@ def _absent(track: str) -> SystemTrack:
 
 def _overall(score: TrackScore) -> NumberTable:
     notes = Notes()
+    aggregates = score["aggregates"]
+    tables = (
+        ("weighted", "Mean over sources, by size", aggregates["weighted"]),
+        ("macro", "Mean over sources, each once", aggregates["macro"]),
+        ("pooled", "All answers together", aggregates["pooled"]),
+    )
     rows = tuple(
         NumberRow(name=name, numbers=_metric_numbers(metrics, score["ece_10_null"].get(key), notes))
-        for key, name in AGGREGATES.items()
-        if (metrics := _aggregate(score, key))
+        for key, name, metrics in tables
     )
     return NumberTable(first="All sources", columns=_METRICS, rows=rows, notes=notes.all())
-
-
-def _aggregate(score: TrackScore, key: str) -> Mapping[str, Value]:
-    return {"weighted": score["aggregates"]["weighted"], "macro": score["aggregates"]["macro"]}.get(
-        key, score["aggregates"]["pooled"]
-    )
 
 
 def _sources(score: TrackScore, titles: Mapping[str, str]) -> NumberTable:
@@ -168,7 +162,8 @@ def _slices(score: TrackScore) -> NumberTable:
                 *_metric_numbers(part["metrics"], None, notes),
             ),
         )
-        for part in score["slices"].values()
+        for name, part in score["slices"].items()
+        if not name.startswith("source:")
     )
     return NumberTable(first="Slice", columns=(*_COUNTS, *_METRICS), rows=rows, notes=notes.all())
 
@@ -184,16 +179,17 @@ def _errors(board: Board, entry: Entry, score: TrackScore) -> tuple[tuple[ErrorV
     at_hand = board.texts_release is not None and board.texts_release == entry.card["release_id"]
     for error in score["confident_errors"]:
         found = board.texts.get(error["id"]) if at_hand else None
-        text = found and ErrorText(
-            question=shown(found.question),
-            golds=tuple(shown(gold) for gold in found.golds),
-            answer=shown(found.greedy_answer),
-        )
+        text = _error_text(found) if found else None
         views.append(ErrorView(id=shown(error["id"]), confidence=decimal(error["confidence"]), text=text))
     missing = None
     if any(view.text is None for view in views):
         missing = "Where only an id stands, the text is in the release that was scored and not in the one at hand."
     return tuple(views), missing
+
+
+def _error_text(found: AnswerText) -> ErrorText:
+    golds = tuple(shown(gold) for gold in found.golds)
+    return ErrorText(question=shown(found.question), golds=golds, answer=shown(found.greedy_answer))
 
 
 def _warning(code: str, line: int | None, example_id: str | None, message: str) -> str:
@@ -212,7 +208,7 @@ def _citation(llm: str, entry: Entry) -> str:
         f"@misc{{honestybench-{llm}-{entry.slug},",
         f"  title        = {{{{{field(info.name)}}}}},",
         f"  author       = {{{field(' and '.join(info.authors))}}},",
-        f"  year         = {{{info.date[:4]}}},",
+        f"  year         = {{{info.date.year}}},",
         f"  note         = {{HonestyBench, answers of {llm}, scorer {entry.card['scorer_version']}, "
         f"release {entry.card['release_id'] or 'unknown'}}},",
     ]

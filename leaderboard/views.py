@@ -82,7 +82,7 @@ class BoardRow:
     badges: tuple[Badge, ...]
     headline: Number
     metrics: tuple[Number, ...]
-    costs: tuple[Number, ...]
+    costs: tuple[str, ...]
     sees: str
     date: str
     scored: str

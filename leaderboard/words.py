@@ -1,6 +1,7 @@
 """The words of the site: names of tracks, method classes, flags, and the metrics that pages show."""
 
-from dataclasses import dataclass
+from honestybench.metrics import METRICS
+from leaderboard.views import Column
 
 TRACK_TITLES = {"in_domain": "In domain", "ood": "Out of domain", "mmlu": "MMLU"}
 TRACK_INTROS = {
@@ -30,28 +31,13 @@ FLAGS = {
     "too_good": "an AUROC above 0.995",
 }
 
+SHOWN = ("auroc", "ece_10", "brier", "aurc", "alignment")
+"""The metrics on pages, headline first; their words are those of METRICS. The others stand in the scorecards."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricWords:
-    """How a page speaks of a metric."""
-
-    heading: str
-    arrow: str
-    meaning: str
+ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
 
-SHOWN = {
-    "auroc": MetricWords(
-        heading="AUROC", arrow="↑", meaning="chance that a right answer got a higher confidence than a wrong one"
-    ),
-    "ece_10": MetricWords(
-        heading="ECE-10", arrow="↓", meaning="mean gap between confidence and share correct, in ten bins"
-    ),
-    "brier": MetricWords(heading="Brier", arrow="↓", meaning="mean squared distance of confidence and correctness"),
-    "aurc": MetricWords(
-        heading="AURC", arrow="↓", meaning="mean share of wrong answers when only the most confident are given"
-    ),
-    "alignment": MetricWords(
-        heading="Alignment", arrow="↑", meaning="share of answers on the right side of a threshold fitted on others"
-    ),
-}
+def column(metric: str) -> Column:
+    """Head a column with a metric's name, its better direction and its definition."""
+    spec = METRICS[metric]
+    return Column(heading=spec.label, arrow=ARROWS[spec.direction], meaning=spec.description)
