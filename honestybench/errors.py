@@ -8,7 +8,8 @@ HonestyBenchError                 exit 1: the work failed or the input was rejec
 │   ├── SourceError               a source file cannot be parsed
 │   ├── CountError                a whole split has another size than published
 │   ├── IdCollisionError          one id, two contents
-│   └── ReleaseError              a shard, manifest or card is missing, corrupt or altered
+│   ├── ReleaseError              a shard, manifest or card is missing, corrupt or altered
+│   └── SubmissionError           a confidence file, a label file or a system.yaml is not what it must be
 ├── EngineError                   generation failed
 │   └── ModelLoadError            the engine could not load the model
 ├── JudgeError                    too many verdicts could not be parsed
@@ -95,6 +96,10 @@ class IdCollisionError(DataError):
 
 class ReleaseError(DataError):
     """A shard, manifest or card of a release is missing, corrupt or altered."""
+
+
+class SubmissionError(DataError):
+    """A confidence file, a label file or a system.yaml does not hold what it must."""
 
 
 class EngineError(HonestyBenchError):

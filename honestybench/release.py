@@ -13,7 +13,7 @@ from typing import Any, TypedDict, cast, get_args, get_origin, get_type_hints, i
 
 import pyarrow as pa
 
-from honestybench.errors import DataError, ReleaseError, UnknownNameError
+from honestybench.errors import DataError, ReleaseError, UnknownNameError, UsageError
 from honestybench.records import SPLITS, canonical_json, sha256_hex
 from honestybench.schema import ANNOTATED_SCHEMA, QUESTIONS_SCHEMA, SCHEMA_VERSION
 from honestybench.storage import MANIFEST_NAME
@@ -191,6 +191,15 @@ def read_manifest(release: Path) -> Manifest:
             remedy="build the release again, or fetch it again",
         ) from error
     return Manifest._checked(value, where=str(path))
+
+
+def only_llm(release: Path) -> str:
+    """Name the LLM of a release where there is exactly one. Raises: UsageError; ReleaseError."""
+    llms = sorted(set(read_manifest(release).configs) - {QUESTIONS})
+    if len(llms) != 1:
+        remedy = f"name one with --llm: {', '.join(llms)}" if llms else "build the release with an LLM"
+        raise UsageError(f"{len(llms)} LLMs have answered here", where=str(release), remedy=remedy)
+    return llms[0]
 
 
 def schema_of(config: str) -> pa.Schema:

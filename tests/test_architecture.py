@@ -51,7 +51,7 @@ TABLE = (
     Row("engine.*", "engine.* records errors"),
     Row("models", "records storage errors", "", "accelerate gguf safetensors torch transformers"),
     Row("annotate.*", "annotate.* engine.base models normalize records schema shards storage errors", "pyarrow", "ray"),
-    Row("submission", "records schema errors", "pyarrow yaml"),
+    Row("submission.*", "submission.* records release shards errors", "pyarrow yaml"),
     Row("baselines recalibrate", "records normalize shards submission errors", "numpy", "sklearn"),
     Row("convert", "records schema shards submission errors", "pyarrow", "pandas"),
     Row("scorecard", "records storage errors"),

@@ -11,10 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from honestybench.annotate.lexical import LexicalJudge
-from honestybench.errors import UsageError
 from honestybench.metrics.discrimination import auroc, auroc_interval, undefined_reason
 from honestybench.records import QAExample
-from honestybench.release import read_manifest
+from honestybench.release import only_llm
 from honestybench.shards import read_table
 
 MIN_QUESTIONS = 200
@@ -97,7 +96,7 @@ def gate(ctx: click.Context, release: Path, llm: str | None, as_json: bool) -> N
     alone makes answers agree. Exits with 1 when the gate is failed, with 0 when it is passed or when
     there are too few questions to measure it.
     """
-    llm = llm or _only_llm(release)
+    llm = llm or only_llm(release)
     rows = [row for row in read_table(release, llm, columns=COLUMNS).to_pylist() if row["split"] != "mmlu"]
     report = measure_gate([row["greedy_correctness"] for row in rows], [row["self_consistency"] for row in rows])
     strict = _strict_accuracy(rows)
@@ -106,14 +105,6 @@ def gate(ctx: click.Context, release: Path, llm: str | None, as_json: bool) -> N
     else:
         Console().print(_table(llm, report, strict))
     ctx.exit(1 if report.verdict == "failed" else 0)
-
-
-def _only_llm(release: Path) -> str:
-    llms = sorted(set(read_manifest(release).configs) - {"questions"})
-    if len(llms) != 1:
-        remedy = f"name one with --llm: {', '.join(llms)}" if llms else "build the release with an LLM"
-        raise UsageError(f"{len(llms)} LLMs have answered here", where=str(release), remedy=remedy)
-    return llms[0]
 
 
 def _strict_accuracy(rows: Sequence[dict[str, Any]]) -> float | None:

@@ -11,6 +11,7 @@ from honestybench.terminal import run_command
 
 COMMANDS = {
     "gate": "Measure whether the judge's verdicts on a release are fit to train on.",
+    "validate": "Check a confidence file and list its faults.",
     "verify": "Check a release and list every fault.",
 }
 """Command -> its line in the help; the command `x` is the attribute `x` of `honestybench.cli.x`."""
