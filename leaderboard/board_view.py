@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from honestybench.records import TRACKS
 from honestybench.scorecard import EceNull, Headline, ScoreCard, TrackScore, Value
-from leaderboard.cells import NONE, Notes, Scale, decimal, number, share, shown
+from leaderboard.cells import CHANCE, NONE, Notes, Number, Scale, decimal, number, share, shown, some
 from leaderboard.collect import Board, Entry
 from leaderboard.places import Place, frame
 from leaderboard.views import Absent, Badge, BoardGroup, BoardRow, BoardTrack, BoardView, Column, Lead, Link
 from leaderboard.words import METHOD_CLASSES, SHOWN, TRACK_INTROS, TRACK_TITLES, column
 
 SELECTIONS = {"all": "All questions", "clean": "Clean questions only"}
-CHANCE = 0.5
 _METRICS = SHOWN[1:]
 COSTS = (
     Column(heading="Labels", meaning="gold-labelled examples used, those for selection included"),
@@ -84,7 +83,7 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
     found = [scored for entry in board.entries if (scored := _scored(entry, track, selection)) is not None]
     found.sort(key=lambda scored: (-_or_least(scored.headline["value"]), scored.entry.slug))
     submitted = {scored.entry.slug for scored in found}
-    scale = Scale.around((scored.headline for scored in found), chance=CHANCE)
+    scale = Scale.around(scored.headline for scored in found)
     notes = Notes()
     ranks = _ranks([scored.headline["value"] for scored in found])
     rows = [_row(scored, rank, scale, notes, place) for scored, rank in zip(found, ranks, strict=True)]
@@ -151,16 +150,19 @@ def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, place: Place) -
         href=place.to(Place.system(info.llm, scored.entry.slug)),
         best=rank in ("1", "=1"),
         badges=badges(scored.entry),
-        headline=number(scored.headline, notes, scale),
-        metrics=tuple(
-            number(scored.metrics[name], notes, below=_null_mark(scored.ece_null) if name == "ece_10" else None)
-            for name in _METRICS
-        ),
+        headline=number(scored.headline, notes, scale=scale),
+        metrics=tuple(_plain(scored, name, notes) for name in _METRICS),
         costs=tuple(f"{cost:,}" for cost in (info.labels_used, info.samples_per_question, info.extra_passes)),
         sees=shown(info.sees),
         date=info.date.isoformat(),
         scored=_scored_by([card]),
     )
+
+
+def _plain(scored: _Scored, name: str, notes: Notes) -> Number:
+    """A metric without its interval, which the system's own page has; ECE with its null value."""
+    entry: Value = {**scored.metrics[name], "ci_low": None, "ci_high": None}
+    return number(entry, notes, below=null_mark(scored.ece_null) if name == "ece_10" else None)
 
 
 def _lead(top: _Scored, place: Place) -> Lead:
@@ -171,13 +173,17 @@ def _lead(top: _Scored, place: Place) -> Lead:
         caution = "Its interval is not known."
     elif low <= CHANCE:
         caution = "Its interval reaches down to 0.5, which is chance."
+    costs = (
+        some(info.labels_used, "label", "labels"),
+        some(info.samples_per_question, "sampled answer", "sampled answers"),
+        some(info.extra_passes, "extra pass", "extra passes"),
+    )
     return Lead(
         name=shown(info.name),
         href=place.to(Place.system(info.llm, top.entry.slug)),
         value=value.text,
-        interval=value.interval,
-        cost=f"{info.labels_used:,} labels, {info.samples_per_question:,} sampled answers and "
-        f"{info.extra_passes:,} extra passes per question",
+        interval=value.below,
+        cost=f"{costs[0]}; per question {costs[1]} and {costs[2]}",
         caution=caution,
     )
 
@@ -212,7 +218,8 @@ def _ranks(values: Sequence[float | None]) -> list[str]:
     return labels
 
 
-def _null_mark(null: EceNull | None) -> str | None:
+def null_mark(null: EceNull | None) -> str | None:
+    """Say which ECE a calibrated system could get: its 95 % point."""
     return f"null ≤ {decimal(null['p95'])}" if null and null["p95"] is not None else None
 
 

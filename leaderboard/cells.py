@@ -1,5 +1,6 @@
 """The smallest parts of a page: numbers as text, gaps with their reasons, and outside text made harmless."""
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,26 +13,31 @@ from honestybench.scorecard import Headline, Value
 NONE = "–"
 """Stands where there is no value; never 0."""
 
+CHANCE = 0.5
+"""The AUROC of a coin."""
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NOT_IN_A_LINK = re.compile(r"[\s\\<>\"'`{}|^]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """An interval drawn in a table's cell, in units of its viewBox (0 … 100); `low` is None without interval."""
+    """An interval drawn in a table's cell, in per cent of its width; `low` is None without interval."""
 
     value: float
     low: float | None
     high: float | None
-    chance: float | None
+    chance: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """One value of a table as text. Without a value `text` is "–" and `note` marks the reason below the table."""
+    """One value of a table as text, `below` it its interval or null value.
+
+    Without a value `text` is "–" and `note` marks the reason below the table.
+    """
 
     text: str
-    interval: str | None = None
     below: str | None = None
     note: str | None = None
     bar: Bar | None = None
@@ -62,33 +68,35 @@ class Notes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The axis that all interval bars of one column share: `low` and `high` in the metric's unit."""
+    """The axis from `low` to 1 that all AUROC bars of one table share."""
 
     low: float
-    high: float
-    chance: float | None
 
     @classmethod
-    def around(cls, values: Iterable[Value | Headline], *, chance: float) -> Self:
-        """Span all values, their intervals and chance, to the next tenth."""
-        found = [chance]
-        for entry in values:
-            found += [end for end in (entry["value"], entry["ci_low"], entry["ci_high"]) if end is not None]
-        low, high = (10 * min(found)) // 1 / 10, -((-10 * max(found)) // 1) / 10
-        if low == high:
-            low, high = low - 0.1, high + 0.1
-        return cls(low=low, high=high, chance=chance)
+    def around(cls, values: Iterable[Value | Headline]) -> Self:
+        """Begin at the tenth below all values and intervals, and always below chance, so that it can be seen."""
+        ends = [end for entry in values for end in (entry["value"], entry["ci_low"]) if end is not None]
+        return cls(low=math.floor(10 * min([CHANCE - 0.1, *ends])) / 10)
 
     def place(self, value: float) -> float:
-        """Map a value to 2 … 98 of the bar's 100 units, so that a mark at an end is whole."""
-        return round(2 + 96 * (value - self.low) / (self.high - self.low), 2)
+        """Map a value to 1 … 99 per cent of the bar, so that a mark at an end is whole."""
+        return round(1 + 98 * (value - self.low) / (1 - self.low), 2)
+
+    def bar(self, entry: Value | Headline) -> Bar | None:
+        """Draw a value with its interval; None without a value."""
+        value, low, high = entry["value"], entry["ci_low"], entry["ci_high"]
+        if value is None:
+            return None
+        return Bar(
+            value=self.place(value),
+            low=None if low is None else self.place(low),
+            high=None if high is None else self.place(high),
+            chance=self.place(CHANCE),
+        )
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """The places and texts of both ends and of chance."""
-        ends = [self.low, self.high]
-        if self.chance is not None and self.chance not in ends:
-            ends.insert(1, self.chance)
-        return tuple((self.place(value), f"{value:.1f}") for value in ends)
+        """The places and texts of the axis."""
+        return tuple((self.place(tick), f"{tick:.1f}") for tick in (0.0, CHANCE, 1.0) if tick >= self.low)
 
 
 def decimal(value: float, digits: int = 3) -> str:
@@ -97,22 +105,22 @@ def decimal(value: float, digits: int = 3) -> str:
     return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
 
 
-def number(entry: Value | Headline, notes: Notes, scale: Scale | None = None, below: str | None = None) -> Number:
-    """Turn a scorecard's value into what a table shows; with a scale it gets its bar."""
+def number(entry: Value | Headline, notes: Notes, *, scale: Scale | None = None, below: str | None = None) -> Number:
+    """Turn a scorecard's value into what a table shows, with its bar where there is a scale.
+
+    `below` stands in the place of an interval.
+    """
     value, low, high = entry["value"], entry["ci_low"], entry["ci_high"]
     if value is None:
         return Number(text=NONE, note=notes.mark(entry["reason"] or "no reason given"))
-    interval = bar = None
-    if low is not None and high is not None:
-        interval = f"{decimal(low)} to {decimal(high)}"
-    if scale is not None:
-        bar = Bar(
-            value=scale.place(value),
-            low=None if low is None else scale.place(low),
-            high=None if high is None else scale.place(high),
-            chance=None if scale.chance is None else scale.place(scale.chance),
-        )
-    return Number(text=decimal(value), interval=interval, below=below, bar=bar)
+    if below is None and low is not None and high is not None:
+        below = f"{decimal(low)} to {decimal(high)}"
+    return Number(text=decimal(value), below=below, bar=scale.bar(entry) if scale else None)
+
+
+def some(count: int, one: str, many: str) -> str:
+    """Count things in words: "no label", "1 label", "1,000 labels"."""
+    return f"no {one}" if count == 0 else f"{count:,} {one if count == 1 else many}"
 
 
 def share(part: int, whole: int) -> str:

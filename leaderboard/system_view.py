@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from honestybench.records import TRACKS
 from honestybench.scorecard import EceNull, TrackScore, Value
-from leaderboard.board_view import badges, counts_line, headline_name
+from leaderboard.board_view import badges, counts_line, headline_name, null_mark
 from leaderboard.cells import NONE, Notes, Number, Scale, decimal, number, shown, web_link
 from leaderboard.charts import histogram, reliability, risk_coverage
 from leaderboard.collect import AnswerText, Board, Entry
@@ -15,6 +15,7 @@ from leaderboard.views import (
     ErrorView,
     Fact,
     Link,
+    NumberGroup,
     NumberRow,
     NumberTable,
     SystemTrack,
@@ -23,8 +24,7 @@ from leaderboard.views import (
 from leaderboard.words import FLAGS, METHOD_CLASSES, SHOWN, TRACK_TITLES, column
 
 ERRORS_SHOWN = 8
-_COUNTS = (Column(heading="Questions"), Column(heading="Correct"))
-_METRICS = tuple(column(name) for name in SHOWN)
+_COLUMNS = (Column(heading="Questions"), Column(heading="Correct"), *map(column, SHOWN))
 
 
 def system_view(board: Board, entry: Entry) -> SystemView:
@@ -83,10 +83,10 @@ def _track(board: Board, entry: Entry, track: str) -> SystemTrack:
         counts=counts_line(score["n"], score["n_correct"], score["n_unlabelled"]),
         absent=None,
         banner=shown(headline["banner"]) if headline["banner"] else None,
-        headline=number(headline, Notes(), Scale.around([headline], chance=0.5)),
+        headline=number(headline, Notes(), scale=Scale.around([headline])),
         headline_name=headline_name(headline["kind"]),
-        overall=_overall(score),
-        sources=_sources(score, board.source_titles),
+        headline_missing=None if headline["reason"] is None else shown(headline["reason"]),
+        scores=_scores(score, board.source_titles),
         slices=_slices(score),
         charts=(
             reliability(f"{track}-reliability", curves["reliability"]),
@@ -100,7 +100,7 @@ def _track(board: Board, entry: Entry, track: str) -> SystemTrack:
 
 
 def _absent(track: str) -> SystemTrack:
-    empty = NumberTable(first="", columns=(), rows=(), notes=())
+    empty = NumberTable(columns=(), groups=(), notes=())
     return SystemTrack(
         key=track,
         title=TRACK_TITLES[track],
@@ -109,8 +109,8 @@ def _absent(track: str) -> SystemTrack:
         banner=None,
         headline=None,
         headline_name="",
-        overall=empty,
-        sources=empty,
+        headline_missing=None,
+        scores=empty,
         slices=empty,
         charts=(),
         errors=(),
@@ -119,58 +119,54 @@ def _absent(track: str) -> SystemTrack:
     )
 
 
-def _overall(score: TrackScore) -> NumberTable:
-    notes = Notes()
-    aggregates = score["aggregates"]
-    tables = (
+def _scores(score: TrackScore, titles: Mapping[str, str]) -> NumberTable:
+    """The means over sources, and every source."""
+    notes, aggregates = Notes(), score["aggregates"]
+    means = (
         ("weighted", "Mean over sources, by size", aggregates["weighted"]),
         ("macro", "Mean over sources, each once", aggregates["macro"]),
         ("pooled", "All answers together", aggregates["pooled"]),
     )
-    rows = tuple(
-        NumberRow(name=name, numbers=_metric_numbers(metrics, score["ece_10_null"].get(key), notes))
-        for key, name, metrics in tables
+    counts = (score["n"], score["n_correct"])
+    overall = tuple(
+        NumberRow(name=name, numbers=_numbers(*counts, metrics, score["ece_10_null"].get(key), notes))
+        for key, name, metrics in means
     )
-    return NumberTable(first="All sources", columns=_METRICS, rows=rows, notes=notes.all())
-
-
-def _sources(score: TrackScore, titles: Mapping[str, str]) -> NumberTable:
-    notes = Notes()
-    rows = tuple(
+    sources = tuple(
         NumberRow(
             name=shown(titles.get(source, source)),
-            numbers=(
-                Number(text=f"{table['n']:,}"),
-                Number(text=f"{table['n_correct']:,}"),
-                *_metric_numbers(table["metrics"], table["ece_10_null"], notes),
-            ),
+            numbers=_numbers(table["n"], table["n_correct"], table["metrics"], table["ece_10_null"], notes),
             flags=tuple(shown(flag).replace("_", " ") for flag in table["flags"]),
         )
         for source, table in score["sources"].items()
     )
-    return NumberTable(first="Source", columns=(*_COUNTS, *_METRICS), rows=rows, notes=notes.all())
+    groups = (NumberGroup(title="Overall", rows=overall), NumberGroup(title="By source", rows=sources))
+    return NumberTable(columns=_COLUMNS, groups=groups, notes=notes.all())
 
 
 def _slices(score: TrackScore) -> NumberTable:
+    """The slices, but for the sources: those stand in the table of scores."""
     notes = Notes()
     rows = tuple(
         NumberRow(
             name=shown(part["label"]),
-            numbers=(
-                Number(text=f"{part['n']:,}"),
-                Number(text=f"{part['n_correct']:,}"),
-                *_metric_numbers(part["metrics"], None, notes),
-            ),
+            numbers=_numbers(part["n"], part["n_correct"], part["metrics"], None, notes),
         )
         for name, part in score["slices"].items()
         if not name.startswith("source:")
     )
-    return NumberTable(first="Slice", columns=(*_COUNTS, *_METRICS), rows=rows, notes=notes.all())
+    return NumberTable(columns=_COLUMNS, groups=(NumberGroup(title="By slice", rows=rows),), notes=notes.all())
 
 
-def _metric_numbers(metrics: Mapping[str, Value], null: EceNull | None, notes: Notes) -> tuple[Number, ...]:
-    mark = f"null ≤ {decimal(null['p95'])}" if null and null["p95"] is not None else None
-    return tuple(number(metrics[name], notes, below=mark if name == "ece_10" else None) for name in SHOWN)
+def _numbers(
+    n: int, n_correct: int, metrics: Mapping[str, Value], null: EceNull | None, notes: Notes
+) -> tuple[Number, ...]:
+    counts = (Number(text=f"{n:,}"), Number(text=f"{n_correct:,}"))
+    mark = null_mark(null)
+    return (
+        *counts,
+        *(number(metrics[name], notes, below=mark if name == "ece_10" else None) for name in SHOWN),
+    )
 
 
 def _errors(board: Board, entry: Entry, score: TrackScore) -> tuple[tuple[ErrorView, ...], str | None]:

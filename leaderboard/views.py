@@ -53,22 +53,29 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberTable:
-    """Rows of a name and numbers, as wide as `columns`; `notes` explain the gaps."""
-
-    first: str
-    columns: tuple[Column, ...]
-    rows: tuple["NumberRow", ...]
-    notes: tuple[Note, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NumberRow:
-    """One row of a NumberTable; `flags` are short words below its name."""
+    """One row of a NumberTable; `flags` are short words beside its name."""
 
     name: str
     numbers: tuple[Number, ...]
     flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberGroup:
+    """Rows under one heading."""
+
+    title: str
+    rows: tuple[NumberRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberTable:
+    """Groups of rows of numbers, as wide as `columns`; `notes` explain the gaps."""
+
+    columns: tuple[Column, ...]
+    groups: tuple[NumberGroup, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,8 +185,8 @@ class SystemTrack:
     banner: str | None
     headline: Number | None
     headline_name: str
-    overall: NumberTable
-    sources: NumberTable
+    headline_missing: str | None
+    scores: NumberTable
     slices: NumberTable
     charts: tuple[Chart, ...]
     errors: tuple[ErrorView, ...]
