@@ -16,6 +16,7 @@ PIP := $(BIN)/python -m pip install -qq --no-input --no-compile --disable-pip-ve
 PROFILE ?= sample
 LIMIT ?= $(if $(filter sample,$(PROFILE)),10)
 OUT ?= build/release
+SUBMISSION ?= submissions/smollm2-135m-instruct-q4_1
 
 ##@ Build the benchmark
 
@@ -33,6 +34,17 @@ verify: $(VENV)/.stamp-base ## check every byte of the release in OUT against it
 .PHONY: sample
 sample: $(VENV)/.stamp-engine ## rebuild the sample that ships inside the package
 	@$(BIN)/python -m builders sample
+
+##@ Run the leaderboard
+
+.PHONY: score-release
+score-release: $(VENV)/.stamp-base ## write labels and baselines of the release in OUT into SUBMISSION, its LLM's folder
+	@$(BIN)/honestybench score-release '$(OUT)' --out '$(SUBMISSION)'
+	@$(BIN)/honestybench baselines '$(OUT)' --out '$(SUBMISSION)'
+
+.PHONY: score
+score: $(VENV)/.stamp-base ## score every submissions/<llm>/<system> again: scorecard.json, comparison.json
+	@$(BIN)/honestybench score-all submissions
 
 ##@ Develop
 

@@ -9,6 +9,9 @@ from honestybench.records import AnnotatedExample, ConfidenceRow, Generation, Ju
 if TYPE_CHECKING:
     import datasets
     import pyarrow as pa
+    from numpy.typing import ArrayLike
+
+    from honestybench.scorecard import ScoreTable
 
 __version__ = "0.1.0"
 
@@ -22,6 +25,7 @@ __all__ = [
     "__version__",
     "example_id",
     "load",
+    "score",
 ]
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -79,3 +83,15 @@ def load(
             "datasets", needed_for="load(as_dataset=True)", install="pip install datasets, or leave as_dataset out"
         ) from error
     return Dataset(table)
+
+
+def score(confidence: "ArrayLike", correct: "ArrayLike") -> "ScoreTable":
+    """Score confidences in [0, 1] against labels 0 and 1 (or booleans), one for one.
+
+    Returns `n`, `n_correct`, `flags`, `metrics` (name -> `value`, `ci_low`, `ci_high`, `n`, `reason`; see
+    `honestybench.metrics.METRICS`) and `ece_10_null`. An undefined value is None with a reason.
+    Raises: DataError for confidences or labels out of range or of different length.
+    """
+    from honestybench.scoring import score
+
+    return score(confidence, correct)

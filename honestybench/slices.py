@@ -1,5 +1,6 @@
 """The slices: named selections of questions by their published columns. A slice never changes a label."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +43,11 @@ def _written(cell: object) -> str | None:
     return None if cell is None else str(cell)
 
 
+def _by_number(member: str) -> tuple[int, str]:
+    digits = re.match("[0-9]*", member)
+    return int(digits[0] or 0) if digits else 0, member
+
+
 SLICES: dict[str, SliceFamily] = {
     "all": SliceFamily(label="All", column="id", member=lambda _: ""),
     "clean": SliceFamily(label="Clean", column="flags", member=_is_clean),
@@ -68,8 +74,7 @@ def slice_rows(columns: Columns) -> dict[str, list[int]]:
             member = family.member(cell)
             if member is not None:
                 members.setdefault(member, []).append(row)
-        order = sorted(members, key=lambda member: (len(member.split("-")[0]) if member[:1].isdigit() else 0, member))
-        found |= {f"{name}:{member}" if member else name: members[member] for member in order}
+        found |= {f"{name}:{each}" if each else name: members[each] for each in sorted(members, key=_by_number)}
     return found
 
 

@@ -36,7 +36,7 @@ class Row:
 
 # The table of docs/architecture.md. The first row that matches a module is its row.
 TABLE = (
-    Row("honestybench", "release shards records errors", "pyarrow", "datasets"),
+    Row("honestybench", "release shards records scorecard scoring errors", "pyarrow numpy", "datasets"),
     Row("errors normalize"),
     Row("records storage", "errors"),
     Row("terminal", "errors", "click"),
@@ -52,14 +52,18 @@ TABLE = (
     Row("models", "records storage errors", "", "accelerate gguf safetensors torch transformers"),
     Row("annotate.*", "annotate.* engine.base models normalize records schema shards storage errors", "pyarrow", "ray"),
     Row("submission.*", "submission.* records release shards errors", "pyarrow yaml"),
-    Row("baselines recalibrate", "records normalize shards submission errors", "numpy", "sklearn"),
-    Row("convert", "records schema shards submission errors", "pyarrow", "pandas"),
+    Row(
+        "baselines recalibrate", "records normalize release shards storage submission.* errors", "numpy yaml", "sklearn"
+    ),
+    Row("convert", "records schema shards submission.* errors", "pyarrow", "pandas"),
     Row("scorecard", "records storage errors"),
-    Row("scoring", "shards records submission metrics.* scorecard errors", "numpy"),
-    Row("elical.*", "elical.* records shards submission errors", "", "torch transformers peft"),
+    Row("slices"),
+    Row("labels", "records schema release shards storage submission.* errors", "pyarrow"),
+    Row("scoring.*", "scoring.* labels slices shards submission.* metrics.* scorecard errors", "numpy"),
+    Row("elical.*", "elical.* records shards submission.* errors", "", "torch transformers peft"),
     Row("cli.*", "*", "click rich"),
-    Row("builders.*", "* builders.* !scoring !metrics.* !elical.* !cli.*", "click datasets pyarrow rich yaml"),
-    Row("leaderboard.*", "leaderboard.* scorecard metrics.* submission shards errors", "click jinja2 pandas"),
+    Row("builders.*", "* builders.* !scoring.* !metrics.* !elical.* !cli.*", "click datasets pyarrow rich yaml"),
+    Row("leaderboard.*", "leaderboard.* scorecard metrics.* slices submission.* shards errors", "click jinja2 pandas"),
 )
 
 # What `pip install honestybench` brings; every other package of the table is an extra.

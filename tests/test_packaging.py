@@ -82,6 +82,7 @@ def test_public_names_are_frozen() -> None:
         "__version__",
         "example_id",
         "load",
+        "score",
     ]
     assert honestybench.__all__ == sorted(honestybench.__all__)
     assert [name for name in honestybench.__all__ if not hasattr(honestybench, name)] == []

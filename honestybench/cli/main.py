@@ -10,11 +10,15 @@ from honestybench import __version__
 from honestybench.terminal import run_command
 
 COMMANDS = {
+    "baselines": "Write the training-free baselines of a release as submissions.",
     "gate": "Measure whether the judge's verdicts on a release are fit to train on.",
+    "score": "Score a confidence file against a release or your own labels.",
+    "score-all": "Score every submission of a folder and write their score cards.",
+    "score-release": "Write the labels of a release that submissions are scored against.",
     "validate": "Check a confidence file and list its faults.",
-    "verify": "Check a release and list every fault.",
+    "verify": "Check a release or a scored submission and list every fault.",
 }
-"""Command -> its line in the help; the command `x` is the attribute `x` of `honestybench.cli.x`."""
+"""Command -> its line in the help; the command `x-y` is the attribute `x_y` of `honestybench.cli.x_y`."""
 
 
 class _LazyGroup(click.Group):
@@ -26,7 +30,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"honestybench.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"honestybench.cli.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

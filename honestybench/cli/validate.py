@@ -44,15 +44,20 @@ def validate(
     if as_json:
         click.echo(json.dumps(_report(file, result)))
         ctx.exit(1 if result.outcome == "reject" else 0)
+    echo_faults(file, result)
+    found = _found(result)
+    warned = f" with {_count(result.n_faults, 'warning')}" if result.n_faults else ""
+    click.echo(f"{file}: accepted{warned}; {found}")
+
+
+def echo_faults(file: Path, result: ReadResult) -> None:
+    """List a file's faults on stderr. Raises: SubmissionError when it is rejected."""
     for fault in result.faults:
         click.echo(f"{file}: {fault}", err=True)
     if result.n_faults > len(result.faults):
         click.echo(f"… and {result.n_faults - len(result.faults)} more", err=True)
-    found = ", ".join(_told(track, coverage) for track, coverage in result.coverage.items())
     if result.outcome == "reject":
-        raise SubmissionError(f"rejected, {_count(result.n_faults, 'fault')}; {found}", where=str(file))
-    warned = f" with {_count(result.n_faults, 'warning')}" if result.n_faults else ""
-    click.echo(f"{file}: accepted{warned}; {found}")
+        raise SubmissionError(f"rejected, {_count(result.n_faults, 'fault')}; {_found(result)}", where=str(file))
 
 
 def _known(release: Path, llm: str | None, labels: Path | None) -> KnownIds:
@@ -71,6 +76,10 @@ def _report(file: Path, result: ReadResult) -> dict[str, Any]:
 
 def _fault(fault: Fault) -> dict[str, Any]:
     return {name: getattr(fault, name) for name in ("code", "outcome", "line", "id", "message")}
+
+
+def _found(result: ReadResult) -> str:
+    return ", ".join(_told(track, coverage) for track, coverage in result.coverage.items())
 
 
 def _told(track: str, coverage: Coverage) -> str:

@@ -1,27 +1,41 @@
-"""`honestybench verify PATH`."""
+"""`honestybench verify PATH`: a release against its manifest, or a submission against its score card."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from honestybench.errors import ReleaseError
+from honestybench.errors import DataError, ReleaseError
 from honestybench.release import read_manifest
+from honestybench.scoring.recheck import verify_submission
+from honestybench.scoring.submitted import SYSTEM_NAME
 from honestybench.verify import verify_release
 
 
-@click.command(epilog="Example: `honestybench verify build/release`")
+@click.command(
+    epilog="Examples: `honestybench verify build/release` · `honestybench verify submissions/my-llm/my-system`"
+)
 @click.argument("path", type=click.Path(path_type=Path))
 def verify(path: Path) -> None:
-    """Check the release in the folder PATH against its manifest and its own contents.
+    """Check what the folder PATH holds: a release, or a scored submission (submissions/<llm>/<system>).
 
-    Lists every fault on stderr and exits with 1, or prints one line and exits with 0.
+    A release is checked against its manifest and its own contents; a submission is scored again and
+    compared with its scorecard.json. Lists every fault on stderr and exits with 1, or prints one line
+    and exits with 0.
     """
-    faults = verify_release(path)
-    for fault in faults:
-        click.echo(fault, err=True)
-    if faults:
-        raise ReleaseError(f"{len(faults)} fault{'s' if len(faults) > 1 else ''}", where=str(path))
+    if (path / SYSTEM_NAME).is_file():
+        _fail(verify_submission(path), path, DataError)
+        click.echo(f"{path}: scored again: no difference")
+        return
+    _fail(verify_release(path), path, ReleaseError)
     manifest = read_manifest(path)
     shards = manifest.content["shards"]
     rows = sum(shard["rows"] for shard in shards)
     click.echo(f"{path}: release {manifest.release_id}, {len(shards)} shards, {rows} rows: no fault")
+
+
+def _fail(faults: Sequence[str], path: Path, error: type[DataError]) -> None:
+    for fault in faults:
+        click.echo(fault, err=True)
+    if faults:
+        raise error(f"{len(faults)} fault{'s' if len(faults) > 1 else ''}", where=str(path))

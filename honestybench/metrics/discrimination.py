@@ -1,9 +1,7 @@
 """How well a confidence ranks right answers above wrong ones."""
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from honestybench.metrics.estimate import Estimate
 from honestybench.metrics.table import ConfidenceTable, Floats, checked
@@ -81,14 +79,14 @@ def placements(confidence: ArrayLike, correct: ArrayLike) -> Floats:
     return found
 
 
-def auroc_covariance(components: Sequence[Floats], correct: ArrayLike) -> Floats:
+def auroc_covariance(components: Floats, correct: NDArray[np.bool_]) -> Floats:
     """Compute DeLong's covariance matrix of the AUROCs of K systems on the same answers, K x K.
 
-    `components` are their `placements`; at least two answers of each class.
+    `components` are their `placements`, K x n; at least two answers of each class.
     """
-    rows, labels = np.asarray(components), np.asarray(correct, dtype=bool)
-    parts = (rows[:, labels], rows[:, ~labels])
-    return np.asarray(sum(np.atleast_2d(np.cov(part)) / part.shape[1] for part in parts), dtype=np.float64)
+    right, wrong = components[:, correct], components[:, ~correct]
+    covariance: Floats = np.atleast_2d(np.cov(right)) / right.shape[1] + np.atleast_2d(np.cov(wrong)) / wrong.shape[1]
+    return covariance
 
 
 def undefined_reason(correct: ArrayLike) -> str | None:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from honestybench.metrics.discrimination import one_class_reason, pairs_won, placements, table_placements
+from honestybench.metrics.discrimination import one_class_reason, pairs_won, table_placements
 from honestybench.metrics.estimate import Estimate
 from honestybench.metrics.table import ConfidenceTable, Floats
 
@@ -29,25 +29,19 @@ def pooled_auroc(tables: Sequence[ConfidenceTable]) -> Estimate:
     return Estimate(value=value, variance=variance)
 
 
-def pooled_covariance(
-    confidences: Sequence[Floats], correct: ArrayLike, strata: Sequence[Floats], values: Sequence[float]
-) -> Floats:
+def pooled_covariance(strata: Sequence[tuple[Floats, NDArray[np.bool_]]], values: Sequence[float]) -> Floats:
     """Compute the covariance matrix of the pooled AUROCs of K systems on the same answers, K x K.
 
-    `strata` holds the rows of each source, `values` the pooled AUROC of each system. Its diagonal is
-    the variance of `pooled_auroc`.
+    `strata` has, for each source with both classes, DeLong's components of its answers (`placements`,
+    K x n) and their labels; `values` are the K pooled AUROCs. The diagonal is the variance of `pooled_auroc`.
     """
-    labels = np.asarray(correct, dtype=bool)
     covariance, pairs = np.zeros((len(values), len(values))), 0
-    for rows in strata:
-        of_source = labels[rows]
-        right, wrong = int(of_source.sum()), int((~of_source).sum())
-        if not right or not wrong:
-            continue
+    for components, labels in strata:
+        right = int(labels.sum())
+        wrong = labels.size - right
         pairs += right * wrong
-        components = np.array([placements(confidence[rows], of_source) for confidence in confidences])
-        influence = np.where(of_source, wrong, right) * (components - np.array(values)[:, None])
-        covariance += np.atleast_2d(np.cov(influence)) * (right + wrong)
+        influence = np.where(labels, wrong, right) * (components - np.array(values)[:, None])
+        covariance += np.atleast_2d(np.cov(influence)) * labels.size
     return covariance / pairs**2
 
 

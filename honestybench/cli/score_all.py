@@ -1,0 +1,29 @@
+"""`honestybench score-all submissions`."""
+
+from pathlib import Path
+
+import click
+
+from honestybench.errors import UsageError
+from honestybench.labels import RELEASE_NAME
+from honestybench.scorecard import COMPARISON_NAME, SCORECARD_NAME, write_comparison, write_scorecard
+from honestybench.scoring import score_all as score_folder
+
+
+@click.command(epilog="Example: `honestybench score-all submissions`")
+@click.argument("submissions", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def score_all(submissions: Path) -> None:
+    """Score every SUBMISSIONS/<llm>/<system>/ and write its scorecard.json, and a comparison.json for each LLM.
+
+    A faulty submission ends the run, and nothing of its LLM is written.
+    """
+    folders = sorted(path.parent for path in submissions.glob(f"*/{RELEASE_NAME}"))
+    if not folders:
+        remedy = "write one with `honestybench score-release RELEASE --out SUBMISSIONS/<llm>`"
+        raise UsageError(f"no folder here has a {RELEASE_NAME}", where=str(submissions), remedy=remedy)
+    for folder in folders:
+        cards, comparison = score_folder(folder)
+        for system, card in cards.items():
+            write_scorecard(folder / system / SCORECARD_NAME, card)
+        write_comparison(folder / COMPARISON_NAME, comparison)
+        click.echo(f"{folder}: {len(cards)} system{'' if len(cards) == 1 else 's'} scored")
