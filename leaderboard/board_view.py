@@ -155,7 +155,7 @@ def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, place: Place) -
         costs=tuple(f"{cost:,}" for cost in (info.labels_used, info.samples_per_question, info.extra_passes)),
         sees=shown(info.sees),
         date=info.date.isoformat(),
-        scored=_scored_by([card]),
+        scored=_scored_by([card]).replace("release ", ""),
     )
 
 
@@ -228,6 +228,6 @@ def _or_least(value: float | None) -> float:
 
 
 def _scored_by(cards: Iterable[ScoreCard]) -> str:
-    """Name scorer version and release of cards: "scorer 1, release 0123456789ab"."""
+    """Name scorer version and release of cards: "scorer 1 · release 01234567"."""
     pairs = sorted({(card["scorer_version"], card["release_id"] or "") for card in cards})
-    return "; ".join(f"scorer {scorer}, release {release[:12] or 'unknown'}" for scorer, release in pairs)
+    return "; ".join(f"scorer {scorer} · release {release[:8] or 'unknown'}" for scorer, release in pairs)

@@ -89,9 +89,10 @@ class Browser:
         return self.driver.execute_script(f"return ({expression});")
 
     def picture(self) -> bytes:
-        """Take a picture of the whole page, below the window's edge too, as PNG."""
-        size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        """Take a picture of the page from top to bottom, as wide as the window, as PNG."""
+        size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})
+        width, height = size["cssLayoutViewport"]["clientWidth"], size["cssContentSize"]["height"]
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
         options = {"format": "png", "captureBeyondViewport": True, "clip": clip}
         return base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"])
 

@@ -119,8 +119,8 @@ def number(entry: Value | Headline, notes: Notes, *, scale: Scale | None = None,
 
 
 def some(count: int, one: str, many: str) -> str:
-    """Count things in words: "no label", "1 label", "1,000 labels"."""
-    return f"no {one}" if count == 0 else f"{count:,} {one if count == 1 else many}"
+    """Count things in words: "no labels", "1 label", "1,000 labels"."""
+    return f"no {many}" if count == 0 else f"{count:,} {one if count == 1 else many}"
 
 
 def share(part: int, whole: int) -> str:

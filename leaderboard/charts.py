@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from honestybench.scorecard import HistogramBin, ReliabilityBin
 from leaderboard.cells import decimal
 
-WIDTH, HEIGHT = 320, 256
+WIDTH, HEIGHT = 320, 224
 LEFT, RIGHT, TOP, BOTTOM = 40, 308, 12, 188
-COUNTS_TOP, COUNTS_BOTTOM = 206, 222
-"""The strip below the plot that tells how many answers a bin holds."""
+COUNTS_TOP, COUNTS_BOTTOM, COUNTS_HEIGHT = 206, 222, 32
+"""The strip below the plot that tells how many answers a bin holds, and the height that it adds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Chart:
 def reliability(chart_id: str, bins: Sequence[ReliabilityBin]) -> Chart:
     """Draw accuracy against mean confidence per bin, with 95 % intervals and the number of answers."""
     segments = [*_grid(), Segment(role="ideal", x1=_x(0), y1=_y(0), x2=_x(1), y2=_y(1))]
-    dots, labels, boxes = [], [*_unit_axes("mean confidence", "share correct")], []
+    dots, labels, boxes = [], [*_unit_axes("mean confidence", "share correct", HEIGHT + COUNTS_HEIGHT)], []
     most = max((entry["n"] for entry in bins), default=1)
     rows = []
     for entry in bins:
@@ -99,7 +99,7 @@ def reliability(chart_id: str, bins: Sequence[ReliabilityBin]) -> Chart:
         dots.append(Dot(role="point", x=x, y=y, radius=round(2.5 + 4 * math.sqrt(entry["n"] / most), 2)))
         boxes.append(_count_box(entry, most))
         middle = _x((entry["low"] + entry["high"]) / 2)
-        labels.append(Label(role="count", x=middle, y=HEIGHT - 22, anchor="middle", text=f"{entry['n']:,}"))
+        labels.append(Label(role="count", x=middle, y=COUNTS_BOTTOM + 12, anchor="middle", text=f"{entry['n']:,}"))
         interval = f"{decimal(entry['ci_low'])} to {decimal(entry['ci_high'])}"
         rows.append(
             (
@@ -116,6 +116,7 @@ def reliability(chart_id: str, bins: Sequence[ReliabilityBin]) -> Chart:
         title="Reliability",
         desc="Share of correct answers against mean confidence, in bins of confidence; on the diagonal the two are "
         "equal. Vertical lines are 95 % intervals; the numbers below count the answers of a bin.",
+        height=HEIGHT + COUNTS_HEIGHT,
         boxes=tuple(boxes),
         segments=tuple(segments),
         dots=tuple(dots),
@@ -184,17 +185,17 @@ def _grid(*, vertical: bool = True) -> list[Segment]:
     return level + [Segment(role="grid", x1=_x(step), y1=_y(0), x2=_x(step), y2=_y(1)) for step in steps if vertical]
 
 
-def _unit_axes(x_name: str, y_name: str) -> list[Label]:
+def _unit_axes(x_name: str, y_name: str, height: int = HEIGHT) -> list[Label]:
     steps = (0.0, 0.5, 1.0)
     ticks = [Label(role="tick", x=LEFT - 6, y=_y(step) + 4, anchor="end", text=f"{step:.1f}") for step in steps]
-    return [*_x_axis(x_name), *ticks, _y_name(y_name)]
+    return [*_x_axis(x_name, height), *ticks, _y_name(y_name)]
 
 
-def _x_axis(name: str) -> list[Label]:
+def _x_axis(name: str, height: int = HEIGHT) -> list[Label]:
     ticks = [
         Label(role="tick", x=_x(step), y=BOTTOM + 14, anchor="middle", text=f"{step:.1f}") for step in (0.0, 0.5, 1.0)
     ]
-    return [*ticks, Label(role="axis", x=_x(0.5), y=HEIGHT - 4, anchor="middle", text=name)]
+    return [*ticks, Label(role="axis", x=_x(0.5), y=height - 4, anchor="middle", text=name)]
 
 
 def _count_axis(top: int) -> list[Label]:
