@@ -9,6 +9,7 @@ import click
 from honestybench.errors import UsageError
 from honestybench.terminal import run_command
 from leaderboard.browser import PICTURES, take_pictures
+from leaderboard.cells import some
 from leaderboard.collect import collect
 from leaderboard.render import write_site
 
@@ -41,7 +42,9 @@ def build(out: Path, submissions: Path, release: Path) -> None:
     boards = collect(submissions, release)
     pages = write_site(boards, out)
     systems = sum(len(board.entries) for board in boards)
-    click.echo(f"built: {out}, {len(pages)} pages, {systems} systems on {len(boards)} LLMs")
+    click.echo(
+        f"built: {out}, {len(pages)} pages: {some(systems, 'system', 'systems')} on {some(len(boards), 'LLM', 'LLMs')}"
+    )
     click.echo(f"open: {(out / 'index.html').resolve().as_uri()}")
 
 

@@ -9,7 +9,7 @@ from leaderboard.cells import CHANCE, NONE, Notes, Number, Scale, decimal, numbe
 from leaderboard.collect import Board, Entry
 from leaderboard.places import Place, frame
 from leaderboard.views import Absent, Badge, BoardGroup, BoardRow, BoardTrack, BoardView, Column, Lead, Link
-from leaderboard.words import METHOD_CLASSES, SHOWN, TRACK_INTROS, TRACK_TITLES, column
+from leaderboard.words import FLAGS, METHOD_CLASSES, OF_THE_LABELS, SHOWN, TRACK_INTROS, TRACK_TITLES, column
 
 SELECTIONS = {"all": "All questions", "clean": "Clean questions only"}
 _METRICS = SHOWN[1:]
@@ -64,7 +64,8 @@ def badges(entry: Entry) -> tuple[Badge, ...]:
     if len(entry.card["inputs"]) > 1:
         files = len(entry.card["inputs"])
         found.append(Badge(text=f"{files} seeds", meaning="every number is the mean over the seeds", role="plain"))
-    found += [Badge(text=shown(flag).replace("_", " "), meaning="flag", role="bad") for flag in entry.card["flags"]]
+    flags = (flag for flag in entry.card["flags"] if flag not in OF_THE_LABELS)
+    found += [Badge(text=shown(flag).replace("_", " "), meaning=FLAGS.get(flag, "flag"), role="bad") for flag in flags]
     return tuple(found)
 
 
@@ -94,7 +95,7 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
         intro=TRACK_INTROS[track],
         counts=counts_line(first.n, first.n_correct, first.n_unlabelled) if first else "",
         banner=next((shown(banner) for scored in found if (banner := scored.headline["banner"])), None),
-        lead=_lead(first, place) if first and first.headline["value"] is not None else None,
+        lead=_lead(found, place) if first and first.headline["value"] is not None else None,
         headline=Column(
             heading=headline_name(first.headline["kind"] if first else "weighted"),
             arrow=column("auroc").arrow,
@@ -165,14 +166,9 @@ def _plain(scored: _Scored, name: str, notes: Notes) -> Number:
     return number(entry, notes, below=null_mark(scored.ece_null) if name == "ece_10" else None)
 
 
-def _lead(top: _Scored, place: Place) -> Lead:
-    value = number(top.headline, Notes())
-    info, low = top.entry.info, top.headline["ci_low"]
-    caution = None
-    if low is None:
-        caution = "Its interval is not known."
-    elif low <= CHANCE:
-        caution = "Its interval reaches down to 0.5, which is chance."
+def _lead(found: Sequence[_Scored], place: Place) -> Lead:
+    top = found[0]
+    value, info = number(top.headline, Notes()), top.entry.info
     costs = (
         some(info.labels_used, "label", "labels"),
         some(info.samples_per_question, "sampled answer", "sampled answers"),
@@ -184,7 +180,21 @@ def _lead(top: _Scored, place: Place) -> Lead:
         value=value.text,
         interval=value.below,
         cost=f"{costs[0]}; per question {costs[1]} and {costs[2]}",
-        caution=caution,
+        caution=_caution(top.headline["ci_low"], [scored.headline["value"] for scored in found[1:]]),
+    )
+
+
+def _caution(low: float | None, others: Sequence[float | None]) -> str | None:
+    """Say what keeps the top row from being a clear winner; `low` is where its interval begins."""
+    if low is None:
+        return "Its interval is not known."
+    if low <= CHANCE:
+        return "Its interval reaches down to 0.5, which is chance."
+    inside = sum(value is not None and value >= low for value in others)
+    return (
+        f"{some(inside, 'other row has its value', 'other rows have their values')} in this interval."
+        if inside
+        else None
     )
 
 

@@ -12,7 +12,8 @@ from typing import Any, Self
 
 from honestybench.errors import MissingExtraError
 
-INSTALL = "install Debian's packages: apt-get install chromium chromium-driver"
+INSTALL = "run `make browser`, or as root: apt-get install chromium chromium-driver"
+_NAMES = ("chromium", "google-chrome")
 _OPTIONS = (
     "--headless=new",
     "--no-sandbox",
@@ -44,6 +45,12 @@ PICTURES = tuple(
 )
 
 
+def find_chromium() -> str | None:
+    """Give the path of the browser, None where it or its driver is missing."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return found if shutil.which("chromedriver") else None
+
+
 class Browser:
     """One Chromium with a profile of its own. Use as a context manager.
 
@@ -51,7 +58,7 @@ class Browser:
     """
 
     def __init__(self) -> None:
-        chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+        chromium, driver = find_chromium(), shutil.which("chromedriver")
         if chromium is None or driver is None:
             raise MissingExtraError("chromium", needed_for="looking at the site", install=INSTALL)
         try:

@@ -17,7 +17,7 @@ CHANCE = 0.5
 """The AUROC of a coin."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_NOT_IN_A_LINK = re.compile(r"[\s\\<>\"'`{}|^]")
+_NOT_IN_A_LINK = re.compile(r"[^!-~]|[\\<>\"'`{}|^]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

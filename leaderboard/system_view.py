@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from honestybench.metrics import HEADLINE_METRIC
 from honestybench.records import TRACKS
 from honestybench.scorecard import EceNull, TrackScore, Value
 from leaderboard.board_view import badges, counts_line, headline_name, null_mark
@@ -14,6 +15,7 @@ from leaderboard.views import (
     ErrorText,
     ErrorView,
     Fact,
+    LeftOut,
     Link,
     NumberGroup,
     NumberRow,
@@ -31,6 +33,7 @@ def system_view(board: Board, entry: Entry) -> SystemView:
     """Show one system, with every track."""
     info, card = entry.info, entry.card
     place = Place.system(board.llm, entry.slug)
+    scale = Scale.around(track["headline"] for track in card["tracks"].values())
     return SystemView(
         page=frame(place, f"{shown(info.name)} · HonestyBench", f"{info.name} on {board.llm}, scored.", "board"),
         name=shown(info.name),
@@ -42,7 +45,7 @@ def system_view(board: Board, entry: Entry) -> SystemView:
         flags=tuple(Fact(name=shown(flag), value=FLAGS.get(flag, "")) for flag in card["flags"]),
         warnings=tuple(_warning(w["code"], w["line"], w["id"], w["message"]) for w in card["warnings"]),
         inputs=tuple(Fact(name=shown(one["file"]), value=one["sha256"]) for one in card["inputs"]),
-        tracks=tuple(_track(board, entry, track) for track in TRACKS),
+        tracks=tuple(_track(board, entry, track, scale) for track in TRACKS),
         verify=f"honestybench verify submissions/{board.llm}/{entry.slug}",
         citation=_citation(board.llm, entry),
     )
@@ -70,7 +73,7 @@ def _facts(entry: Entry) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _track(board: Board, entry: Entry, track: str) -> SystemTrack:
+def _track(board: Board, entry: Entry, track: str, scale: Scale) -> SystemTrack:
     score = entry.card["tracks"].get(track)
     if score is None or score["status"] != "scored":
         return _absent(track)
@@ -83,10 +86,11 @@ def _track(board: Board, entry: Entry, track: str) -> SystemTrack:
         counts=counts_line(score["n"], score["n_correct"], score["n_unlabelled"]),
         absent=None,
         banner=shown(headline["banner"]) if headline["banner"] else None,
-        headline=number(headline, Notes(), scale=Scale.around([headline])),
+        headline=number(headline, Notes(), scale=scale),
         headline_name=headline_name(headline["kind"]),
         headline_missing=None if headline["reason"] is None else shown(headline["reason"]),
         scores=_scores(score, board.source_titles),
+        left_out=_left_out(score, board.source_titles),
         slices=_slices(score),
         charts=(
             reliability(f"{track}-reliability", curves["reliability"]),
@@ -111,6 +115,7 @@ def _absent(track: str) -> SystemTrack:
         headline_name="",
         headline_missing=None,
         scores=empty,
+        left_out=(),
         slices=empty,
         charts=(),
         errors=(),
@@ -127,11 +132,16 @@ def _scores(score: TrackScore, titles: Mapping[str, str]) -> NumberTable:
         ("macro", "Mean over sources, each once", aggregates["macro"]),
         ("pooled", "All answers together", aggregates["pooled"]),
     )
-    counts = (score["n"], score["n_correct"])
-    overall = tuple(
-        NumberRow(name=name, numbers=_numbers(*counts, metrics, score["ece_10_null"].get(key), notes))
-        for key, name, metrics in means
-    )
+    left_out = score["left_out"].get(HEADLINE_METRIC, {})
+    counted = [table for source, table in score["sources"].items() if source not in left_out]
+    overall = []
+    for key, name, metrics in means:
+        n, n_correct = score["n"], score["n_correct"]
+        if key != "pooled":
+            n, n_correct = sum(table["n"] for table in counted), sum(table["n_correct"] for table in counted)
+        overall.append(
+            NumberRow(name=name, numbers=_numbers(n, n_correct, metrics, score["ece_10_null"].get(key), notes))
+        )
     sources = tuple(
         NumberRow(
             name=shown(titles.get(source, source)),
@@ -140,8 +150,24 @@ def _scores(score: TrackScore, titles: Mapping[str, str]) -> NumberTable:
         )
         for source, table in score["sources"].items()
     )
-    groups = (NumberGroup(title="Overall", rows=overall), NumberGroup(title="By source", rows=sources))
+    groups = (NumberGroup(title="Overall", rows=tuple(overall)), NumberGroup(title="By source", rows=sources))
     return NumberTable(columns=_COLUMNS, groups=groups, notes=notes.all())
+
+
+def _left_out(score: TrackScore, titles: Mapping[str, str]) -> tuple[LeftOut, ...]:
+    """List the sources that stand in no mean, each with its reasons and the metrics that it is missing from."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for metric in SHOWN:
+        for source, reason in score["left_out"].get(metric, {}).items():
+            found.setdefault((source, reason), []).append(column(metric).heading)
+    return tuple(
+        LeftOut(
+            source=shown(titles.get(source, source)),
+            metrics="" if len(metrics) == len(SHOWN) else ", ".join(metrics),
+            reason=shown(reason),
+        )
+        for (source, reason), metrics in found.items()
+    )
 
 
 def _slices(score: TrackScore) -> NumberTable:

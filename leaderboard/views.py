@@ -175,6 +175,15 @@ class ErrorText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A source that stands in no mean over sources: of which metrics, and why."""
+
+    source: str
+    metrics: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemTrack:
     """One track of one system; all but `absent` is empty where the system has no confidences for it."""
 
@@ -187,6 +196,7 @@ class SystemTrack:
     headline_name: str
     headline_missing: str | None
     scores: NumberTable
+    left_out: tuple[LeftOut, ...]
     slices: NumberTable
     charts: tuple[Chart, ...]
     errors: tuple[ErrorView, ...]

@@ -31,6 +31,9 @@ FLAGS = {
     "too_good": "an AUROC above 0.995",
 }
 
+OF_THE_LABELS = ("few", "one_class")
+"""Flags that tell of the questions, not of the system: every row has them, and the board's banner says it once."""
+
 SHOWN = ("auroc", "ece_10", "brier", "aurc", "alignment")
 """The metrics on pages, headline first; their words are those of METRICS. The others stand in the scorecards."""
 
