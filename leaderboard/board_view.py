@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from honestybench.records import TRACKS
 from honestybench.scorecard import EceNull, Headline, ScoreCard, TrackScore, Value
-from leaderboard.cells import CHANCE, NONE, Notes, Number, Scale, decimal, number, share, shown, some
+from leaderboard.cells import CHANCE, NONE, Notes, Number, Scale, decimal, number, share, some
 from leaderboard.collect import Board, Entry
 from leaderboard.places import Place, frame
 from leaderboard.views import Absent, Badge, BoardGroup, BoardRow, BoardTrack, BoardView, Column, Lead, Link
@@ -35,7 +35,7 @@ class _Scored:
 
 def board_view(boards: Sequence[Board], board: Board, selection: str, place: Place) -> BoardView:
     """Show one LLM's board at a place, for a selection of questions: a key of SELECTIONS."""
-    title = f"{shown(board.llm)} · HonestyBench"
+    title = f"{board.llm} · HonestyBench"
     cards = [entry.card for entry in board.entries]
     return BoardView(
         page=frame(place, title, f"How well confidence methods know when {board.llm} is right.", "board"),
@@ -65,7 +65,7 @@ def badges(entry: Entry) -> tuple[Badge, ...]:
         files = len(entry.card["inputs"])
         found.append(Badge(text=f"{files} seeds", meaning="every number is the mean over the seeds", role="plain"))
     flags = (flag for flag in entry.card["flags"] if flag not in OF_THE_LABELS)
-    found += [Badge(text=shown(flag).replace("_", " "), meaning=FLAGS.get(flag, "flag"), role="bad") for flag in flags]
+    found += [Badge(text=flag.replace("_", " "), meaning=FLAGS.get(flag, "flag"), role="bad") for flag in flags]
     return tuple(found)
 
 
@@ -94,7 +94,7 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
         title=TRACK_TITLES[track],
         intro=TRACK_INTROS[track],
         counts=counts_line(first.n, first.n_correct, first.n_unlabelled) if first else "",
-        banner=next((shown(banner) for scored in found if (banner := scored.headline["banner"])), None),
+        banner=next((banner for scored in found if (banner := scored.headline["banner"])), None),
         lead=_lead(found, place) if first and first.headline["value"] is not None else None,
         headline=Column(
             heading=headline_name(first.headline["kind"] if first else "weighted"),
@@ -147,14 +147,14 @@ def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, place: Place) -
     info, card = scored.entry.info, scored.entry.card
     return BoardRow(
         rank=rank,
-        name=shown(info.name),
+        name=info.name,
         href=place.to(Place.system(info.llm, scored.entry.slug)),
         best=rank in ("1", "=1"),
         badges=badges(scored.entry),
         headline=number(scored.headline, notes, scale=scale),
         metrics=tuple(_plain(scored, name, notes) for name in _METRICS),
         costs=tuple(f"{cost:,}" for cost in (info.labels_used, info.samples_per_question, info.extra_passes)),
-        sees=shown(info.sees),
+        sees=info.sees,
         date=info.date.isoformat(),
         scored=_scored_by([card]).replace("release ", ""),
     )
@@ -175,7 +175,7 @@ def _lead(found: Sequence[_Scored], place: Place) -> Lead:
         some(info.extra_passes, "extra pass", "extra passes"),
     )
     return Lead(
-        name=shown(info.name),
+        name=info.name,
         href=place.to(Place.system(info.llm, top.entry.slug)),
         value=value.text,
         interval=value.below,
@@ -203,14 +203,12 @@ def _groups(found: Sequence[_Scored], rows: Sequence[BoardRow]) -> tuple[BoardGr
     grouped: dict[str, list[BoardRow]] = {}
     for scored, row in zip(found, rows, strict=True):
         grouped.setdefault(scored.entry.info.method_class, []).append(row)
-    return tuple(
-        BoardGroup(title=METHOD_CLASSES.get(key, shown(key)), rows=tuple(group)) for key, group in grouped.items()
-    )
+    return tuple(BoardGroup(title=METHOD_CLASSES.get(key, key), rows=tuple(group)) for key, group in grouped.items())
 
 
 def _absent(entry: Entry, place: Place) -> Absent:
     return Absent(
-        name=shown(entry.info.name),
+        name=entry.info.name,
         href=place.to(Place.system(entry.info.llm, entry.slug)),
         reason="no confidences submitted for this track",
     )

@@ -26,6 +26,7 @@ _OPTIONS = (
     "--disable-default-apps",
     "--hide-scrollbars",
     "--font-render-hinting=none",
+    "about:blank",
 )
 
 
@@ -108,9 +109,10 @@ class Browser:
         return [entry["message"] for entry in self._log("browser")]
 
     def requests(self) -> list[str]:
-        """Give the addresses that were asked for since the last call."""
+        """Give the addresses on the disk or a network that were asked for since the last call."""
         messages = (json.loads(entry["message"])["message"] for entry in self._log("performance"))
-        return [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+        sent = (one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent")
+        return [url for url in sent if not url.startswith(("data:", "chrome:"))]
 
     def _log(self, kind: str) -> list[Any]:
         entries: list[Any] = self.driver.execute("getLog", {"type": kind})["value"]

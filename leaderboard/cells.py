@@ -63,7 +63,7 @@ class Notes:
 
     def all(self) -> tuple[Note, ...]:
         """Give the notes in the order in which they were first needed."""
-        return tuple(Note(mark=mark, reason=shown(reason)) for reason, mark in self._marks.items())
+        return tuple(Note(mark=mark, reason=reason) for reason, mark in self._marks.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

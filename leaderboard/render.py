@@ -6,11 +6,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from honestybench.errors import UsageError
 from honestybench.scorecard import SCORER_VERSION
 from honestybench.storage import MANIFEST_NAME, ReplacedFolder, refused_writes
 from leaderboard.board_view import SELECTIONS, board_view
+from leaderboard.cells import shown
 from leaderboard.collect import Board
 from leaderboard.places import ABOUT, INDEX, SUBMIT, Place, frame
 from leaderboard.system_view import system_view
@@ -45,6 +47,7 @@ def _pages(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
+        finalize=_printable,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -63,6 +66,11 @@ def _pages(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
             yield page(Place.system(board.llm, entry.slug), "system.html", system_view(board, entry))
     yield page(ABOUT, "about.html", _text_view(ABOUT, "About", "about"))
     yield page(SUBMIT, "submit.html", _text_view(SUBMIT, "How to submit", "submit"))
+
+
+def _printable(value: object) -> object:
+    """Replace what a page cannot hold in every text that a template writes; markup comes from macros, written once."""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _text_view(place: Place, title: str, section: str) -> TextView:

@@ -6,9 +6,9 @@ from honestybench.metrics import HEADLINE_METRIC
 from honestybench.records import TRACKS
 from honestybench.scorecard import EceNull, TrackScore, Value
 from leaderboard.board_view import badges, counts_line, headline_name, null_mark
-from leaderboard.cells import NONE, Notes, Number, Scale, decimal, number, shown, web_link
+from leaderboard.cells import NONE, Notes, Number, Scale, decimal, number, web_link
 from leaderboard.charts import histogram, reliability, risk_coverage
-from leaderboard.collect import AnswerText, Board, Entry
+from leaderboard.collect import Board, Entry
 from leaderboard.places import Place, frame
 from leaderboard.views import (
     Column,
@@ -35,16 +35,16 @@ def system_view(board: Board, entry: Entry) -> SystemView:
     place = Place.system(board.llm, entry.slug)
     scale = Scale.around(track["headline"] for track in card["tracks"].values())
     return SystemView(
-        page=frame(place, f"{shown(info.name)} · HonestyBench", f"{info.name} on {board.llm}, scored.", "board"),
-        name=shown(info.name),
+        page=frame(place, f"{info.name} · HonestyBench", f"{info.name} on {board.llm}, scored.", "board"),
+        name=info.name,
         llm=board.llm,
         board=Link(text=f"All systems on {board.llm}", href=place.to(Place.board(board.llm, "all"))),
-        description=shown(info.description),
+        description=info.description,
         badges=badges(entry),
         facts=_facts(entry),
-        flags=tuple(Fact(name=shown(flag), value=FLAGS.get(flag, "")) for flag in card["flags"]),
+        flags=tuple(Fact(name=flag, value=FLAGS.get(flag, "")) for flag in card["flags"]),
         warnings=tuple(_warning(w["code"], w["line"], w["id"], w["message"]) for w in card["warnings"]),
-        inputs=tuple(Fact(name=shown(one["file"]), value=one["sha256"]) for one in card["inputs"]),
+        inputs=tuple(Fact(name=one["file"], value=one["sha256"]) for one in card["inputs"]),
         tracks=tuple(_track(board, entry, track, scale) for track in TRACKS),
         verify=f"honestybench verify submissions/{board.llm}/{entry.slug}",
         citation=_citation(board.llm, entry),
@@ -55,21 +55,21 @@ def _facts(entry: Entry) -> tuple[Fact, ...]:
     info, card = entry.info, entry.card
     release = card["release_id"]
     facts = [
-        Fact(name="Method class", value=METHOD_CLASSES.get(info.method_class, shown(info.method_class))),
-        Fact(name="Sees", value=shown(info.sees)),
+        Fact(name="Method class", value=METHOD_CLASSES.get(info.method_class, info.method_class)),
+        Fact(name="Sees", value=info.sees),
         Fact(name="Labels used", value=f"{info.labels_used:,}"),
         Fact(name="Sampled answers per question", value=f"{info.samples_per_question:,}"),
         Fact(name="Extra passes per question", value=f"{info.extra_passes:,}"),
-        Fact(name="Selected on", value=shown(info.selected_on)),
-        Fact(name="Authors", value=shown(", ".join(info.authors))),
-        Fact(name="Licence", value=shown(info.license or NONE)),
+        Fact(name="Selected on", value=info.selected_on),
+        Fact(name="Authors", value=", ".join(info.authors)),
+        Fact(name="Licence", value=info.license or NONE),
         Fact(name="Date", value=info.date.isoformat()),
         Fact(name="Scorer", value=f"version {card['scorer_version']}"),
         Fact(name="Release", value=release or NONE),
     ]
     for name, address in (("Website", info.url), ("Code", info.code_url), ("Paper", info.paper)):
         if address:
-            facts.append(Fact(name=name, value=shown(address), href=web_link(address)))
+            facts.append(Fact(name=name, value=address, href=web_link(address)))
     return tuple(facts)
 
 
@@ -85,10 +85,10 @@ def _track(board: Board, entry: Entry, track: str, scale: Scale) -> SystemTrack:
         title=TRACK_TITLES[track],
         counts=counts_line(score["n"], score["n_correct"], score["n_unlabelled"]),
         absent=None,
-        banner=shown(headline["banner"]) if headline["banner"] else None,
+        banner=headline["banner"],
         headline=number(headline, Notes(), scale=scale),
         headline_name=headline_name(headline["kind"]),
-        headline_missing=None if headline["reason"] is None else shown(headline["reason"]),
+        headline_missing=headline["reason"],
         scores=_scores(score, board.source_titles),
         left_out=_left_out(score, board.source_titles),
         slices=_slices(score),
@@ -144,9 +144,9 @@ def _scores(score: TrackScore, titles: Mapping[str, str]) -> NumberTable:
         )
     sources = tuple(
         NumberRow(
-            name=shown(titles.get(source, source)),
+            name=titles.get(source, source),
             numbers=_numbers(table["n"], table["n_correct"], table["metrics"], table["ece_10_null"], notes),
-            flags=tuple(shown(flag).replace("_", " ") for flag in table["flags"]),
+            flags=tuple(flag.replace("_", " ") for flag in table["flags"]),
         )
         for source, table in score["sources"].items()
     )
@@ -162,9 +162,9 @@ def _left_out(score: TrackScore, titles: Mapping[str, str]) -> tuple[LeftOut, ..
             found.setdefault((source, reason), []).append(column(metric).heading)
     return tuple(
         LeftOut(
-            source=shown(titles.get(source, source)),
+            source=titles.get(source, source),
             metrics="" if len(metrics) == len(SHOWN) else ", ".join(metrics),
-            reason=shown(reason),
+            reason=reason,
         )
         for (source, reason), metrics in found.items()
     )
@@ -175,7 +175,7 @@ def _slices(score: TrackScore) -> NumberTable:
     notes = Notes()
     rows = tuple(
         NumberRow(
-            name=shown(part["label"]),
+            name=part["label"],
             numbers=_numbers(part["n"], part["n_correct"], part["metrics"], None, notes),
         )
         for name, part in score["slices"].items()
@@ -201,22 +201,17 @@ def _errors(board: Board, entry: Entry, score: TrackScore) -> tuple[tuple[ErrorV
     at_hand = board.texts_release is not None and board.texts_release == entry.card["release_id"]
     for error in score["confident_errors"]:
         found = board.texts.get(error["id"]) if at_hand else None
-        text = _error_text(found) if found else None
-        views.append(ErrorView(id=shown(error["id"]), confidence=decimal(error["confidence"]), text=text))
+        text = ErrorText(question=found.question, golds=found.golds, answer=found.greedy_answer) if found else None
+        views.append(ErrorView(id=error["id"], confidence=decimal(error["confidence"]), text=text))
     missing = None
     if any(view.text is None for view in views):
         missing = "Where only an id stands, the text is in the release that was scored and not in the one at hand."
     return tuple(views), missing
 
 
-def _error_text(found: AnswerText) -> ErrorText:
-    golds = tuple(shown(gold) for gold in found.golds)
-    return ErrorText(question=shown(found.question), golds=golds, answer=shown(found.greedy_answer))
-
-
 def _warning(code: str, line: int | None, example_id: str | None, message: str) -> str:
     where = "".join((f", line {line}" if line is not None else "", f", {example_id}" if example_id else ""))
-    return shown(f"{code}{where}: {message}")
+    return f"{code}{where}: {message}"
 
 
 def _citation(llm: str, entry: Entry) -> str:
@@ -224,7 +219,7 @@ def _citation(llm: str, entry: Entry) -> str:
     info = entry.info
 
     def field(text: str) -> str:
-        return shown("".join(letter for letter in text if letter not in "{}\\"))
+        return "".join(letter for letter in text if letter not in "{}\\")
 
     lines = [
         f"@misc{{honestybench-{llm}-{entry.slug},",

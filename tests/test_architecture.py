@@ -67,7 +67,7 @@ TABLE = (
     Row(
         "leaderboard.*",
         "leaderboard.* scorecard metrics submission.* records release shards storage terminal errors",
-        "click jinja2",
+        "click jinja2 markupsafe",
     ),
 )
 
