@@ -108,7 +108,7 @@ help: ## list the targets
 	  OUT= 'where the release goes (default: build/release)' \
 	  LIMIT= 'questions per source and split (default: 10 for sample, all for paper)' \
 	  SOURCES= 'comma-separated keys (default: all)' \
-	  RAW_DIR= 'the sources'\'' original files (default: the questions carried here)' \
+	  RAW_DIR= 'the sources'\'' original files (default: the questions carried here; for paper the Hub'\''s)' \
 	  QA_DIR= 'or the question files of the paper'\''s authors' \
 	  DRY_RUN=1 'print the plan and start nothing'
 

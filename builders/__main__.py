@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from builders import BUILDERS
-from builders.examples import EMBEDDED, QuestionOrigin
+from builders.examples import EMBEDDED, HUB, QuestionOrigin
 from builders.pipeline import run, up_to_date
 from builders.report import next_lines, plan_lines, show, source_table, summary_table
 from builders.settings import ENGINES, Build
@@ -56,7 +56,7 @@ def _profile_help() -> str:
 @click.option("--splits", default=",".join(SPLITS), show_default="all", help="Comma-separated splits.")
 @click.option("--limit", type=click.IntRange(min=1), help="Examples of each source and split [default: all].")
 @click.option("--qa-dir", type=click.Path(path_type=Path, exists=True, file_okay=False),
-              help="Read questions from the authors' question files.")  # fmt: skip
+              help="Read questions from the authors' question files, not from where the profile says.")  # fmt: skip
 @click.option("--raw-dir", type=click.Path(path_type=Path, exists=True, file_okay=False),
               help="Read questions from the original release files, one folder a source.")  # fmt: skip
 @click.option("--prompt", "prompts", multiple=True, metavar="NAME=FILE",
@@ -145,11 +145,7 @@ def _origin(profile: str, qa_dir: Path | None, raw_dir: Path | None) -> Question
         return QuestionOrigin(kind="qa", root=qa_dir)
     if raw_dir is not None:
         return QuestionOrigin(kind="release", root=raw_dir)
-    if profile == "paper":
-        raise UsageError(
-            "the profile 'paper' needs all published questions", remedy="say where they are: --qa-dir or --raw-dir"
-        )
-    return EMBEDDED
+    return HUB if profile == "paper" else EMBEDDED
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What every source builder is made of: a row, a licence, a builder, and where its files lie."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -8,6 +8,8 @@ from typing import Literal
 from builders.raw import Record
 
 Layout = Literal["qa", "release"]
+Kind = Literal["embedded", "qa", "release", "hub"]
+"""Where questions come from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +55,30 @@ class EmbeddedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HubFiles:
+    """Where a split lies on the Hub: the files of a dataset repository that match `pattern`, in name order.
+
+    `*` in the pattern stands for any characters, slashes too. `revision` is a full commit hash,
+    or a branch where no commit is known. `columns` are read from Parquet; other formats are read whole.
+    """
+
+    repo: str
+    pattern: str
+    revision: str
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceBuilder:
     """One source: what it is, how many examples each split must have, and how its files are read.
 
     `counts` maps each split this source plays in to its published size. `release_files`,
-    `qa_files` and `embedded_files` map splits to the file in the original release, in the
-    authors' question files and in the checkout; a split that a layout cannot tell is left out.
-    `parse_release` reads an original file; `from_qa` reads one line of the authors'
-    {"question", "answer"} layout for one split (the shared reader when None).
+    `qa_files`, `hub_files` and `embedded_files` map splits to the file in the original release, in
+    the authors' question files, on the Hub and in the checkout; a split that a layout cannot tell is
+    left out. `parse_release` reads an original file; `from_qa` reads one line of the authors'
+    {"question", "answer"} layout for one split (the shared reader when None); `from_hub` reads one
+    row of the Hub's layout, and `select_hub_split` takes a split's rows out of a table that holds
+    them all (None: the files hold just the split).
     `release_in_paper_order` says whether the original order is known to be the paper's.
     """
 
@@ -69,9 +87,12 @@ class SourceBuilder:
     counts: Mapping[str, int]
     release_files: Mapping[str, str]
     qa_files: Mapping[str, str]
+    hub_files: Mapping[str, HubFiles]
     licence: Licence
     parse_release: Callable[[Path], Iterator[SourceRow]]
+    from_hub: Callable[[Record], SourceRow]
     from_qa: Callable[[Record, str], SourceRow] | None = None
+    select_hub_split: Callable[[Sequence[SourceRow], str], list[SourceRow]] | None = None
     embedded_files: Mapping[str, EmbeddedFile] = field(default_factory=dict)
     release_in_paper_order: bool = False
 

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from builders import BUILDERS
-from builders.base import Layout, SourceBuilder, SourceRow
+from builders.base import Kind, Layout, SourceBuilder, SourceRow
 from builders.clean import clean_answers, clean_question
 from builders.flags import Corpus, first_copy_id, flags_of
+from builders.hub_layout import read_hub
 from builders.qa_layout import read_qa
 from honestybench.errors import CountError, IdCollisionError, SourceError, UnknownNameError
 from honestybench.normalize import normalize_question
@@ -24,14 +24,16 @@ class QuestionOrigin:
     """Where questions are read from.
 
     `embedded`: the excerpts of the checkout; `qa`: a folder of the authors' question files;
-    `release`: a folder with one folder per source key that holds the original files.
+    `release`: a folder with one folder per source key that holds the original files; `hub`: the
+    Hub's repositories, which need no root.
     """
 
-    kind: Literal["embedded", "qa", "release"]
-    root: Path
+    kind: Kind
+    root: Path = Path()
 
 
 EMBEDDED = QuestionOrigin(kind="embedded", root=EMBEDDED_DIR)
+HUB = QuestionOrigin(kind="hub")
 
 
 def select_builders(names: Iterable[str]) -> list[SourceBuilder]:
@@ -42,29 +44,31 @@ def select_builders(names: Iterable[str]) -> list[SourceBuilder]:
     return [builder for key, builder in BUILDERS.items() if key in wanted]
 
 
-def splits_of(builder: SourceBuilder, kind: Literal["embedded", "qa", "release"]) -> list[str]:
+def splits_of(builder: SourceBuilder, kind: Kind) -> list[str]:
     """Return the splits of a source that files of this kind can give, in the order of its counts."""
-    files = {"embedded": builder.embedded_files, "qa": builder.qa_files, "release": builder.release_files}[kind]
-    return [split for split in builder.counts if split in files]
+    files = {
+        "embedded": builder.embedded_files,
+        "qa": builder.qa_files,
+        "release": builder.release_files,
+        "hub": builder.hub_files,
+    }
+    return [split for split in builder.counts if split in files[kind]]
 
 
 def read_examples(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> list[QAExample]:
     """Read one split of one source, without flags, sorted by id.
 
     Embedded excerpts are partial; any other origin must give the whole split.
-    Raises UnknownNameError, SourceError, CountError, IdCollisionError.
+    Raises UnknownNameError, SourceError, CountError, IdCollisionError, MissingExtraError.
     """
-    path, layout = _locate(builder, split, origin)
-    rows = list(read_qa(builder, split, path) if layout == "qa" else builder.parse_release(path))
+    rows, where = _read_rows(builder, split, origin)
     if origin.kind != "embedded" and not is_whole(builder, split, rows):
         raise CountError(
             f"{builder.key}, split {split}: expected {builder.counts[split]} examples",
-            where=str(path),
+            where=where,
             value=len(rows),
             remedy="fetch the file again, and check that it is the published version",
         )
-    if layout == "release" and builder.release_in_paper_order and is_whole(builder, split, rows):
-        rows = [replace(row, source_row=index) for index, row in enumerate(rows)]
     return sorted(build_examples(builder.key, split, rows), key=lambda example: example.id)
 
 
@@ -134,7 +138,22 @@ def _example(source: str, split: str, row: SourceRow, copy: int) -> QAExample:
     )
 
 
-def _locate(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> tuple[Path, Layout]:
+def _read_rows(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> tuple[list[SourceRow], str]:
+    """Return the rows of a split and where they were read."""
+    _check_split(builder, split, origin)
+    if origin.kind == "hub":
+        files = builder.hub_files[split]
+        return read_hub(builder, split), f"Hub dataset {files.repo}, {files.pattern}, revision {files.revision}"
+    path, layout = _locate(builder, split, origin)
+    if layout == "qa":
+        return list(read_qa(builder, split, path)), str(path)
+    rows = list(builder.parse_release(path))
+    if builder.release_in_paper_order and is_whole(builder, split, rows):
+        rows = [replace(row, source_row=index) for index, row in enumerate(rows)]
+    return rows, str(path)
+
+
+def _check_split(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> None:
     if split not in builder.counts:
         raise UnknownNameError(f"split of {builder.key}", split, builder.counts)
     if split not in splits_of(builder, origin.kind):
@@ -145,6 +164,9 @@ def _locate(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> tuple
             if origin.kind == "release"
             else "use another origin of questions",
         )
+
+
+def _locate(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> tuple[Path, Layout]:
     if origin.kind == "embedded":
         embedded = builder.embedded_files[split]
         return origin.root / builder.key / embedded.name, embedded.layout

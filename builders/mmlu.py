@@ -2,6 +2,8 @@
 
 `question` is the published prompt text, stem and choices together, because a stem alone is
 neither unique nor answerable by a letter (docs/decisions/002-mmlu-question-text.md).
+
+The Hub's Parquet has all subjects in one table; `answer` is the number of the right choice, from 0.
 """
 
 import re
@@ -9,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from builders.base import EmbeddedFile, Licence, SourceBuilder, SourceRow
+from builders.base import EmbeddedFile, HubFiles, Licence, SourceBuilder, SourceRow
 from builders.qa_layout import shared_row
 from builders.raw import Record, read_table
 from honestybench.errors import SourceError
@@ -32,13 +34,23 @@ def parse_release(path: Path) -> Iterator[SourceRow]:
     for file in files:
         subject = file.stem.rpartition("_")[0]
         for record in read_table(file, ("question", *LETTERS, "letter"), delimiter=","):
-            choices = tuple(record.text(letter) for letter in LETTERS)
-            yield SourceRow(
-                question=question_text(record.text("question"), choices),
-                answers=(_checked_letter(record, "letter", record.text("letter")),),
-                subject=subject,
-                choices=choices,
-            )
+            letter = _checked_letter(record, "letter", record.text("letter"))
+            yield _row(record.text("question"), [record.text(name) for name in LETTERS], letter, subject)
+
+
+def from_hub(record: Record) -> SourceRow:
+    """Read one row of the Hub's Parquet. Raises SourceError."""
+    choices, number = record.texts("choices"), record.integer("answer")
+    if len(choices) != len(LETTERS):
+        raise record.fault("choices", choices, f"must hold {len(LETTERS)} texts")
+    if not 0 <= number < len(LETTERS):
+        raise record.fault("answer", number, f"must be between 0 and {len(LETTERS) - 1}")
+    return _row(record.text("question"), choices, LETTERS[number], record.text("subject"))
+
+
+def _row(stem: str, choices: Sequence[str], letter: str, subject: str) -> SourceRow:
+    text = question_text(stem, choices)
+    return SourceRow(question=text, answers=(letter,), subject=subject, choices=tuple(choices))
 
 
 def from_qa(record: Record, split: str) -> SourceRow:
@@ -64,12 +76,21 @@ BUILDER = SourceBuilder(
     counts={"mmlu": 14_042},
     release_files={"mmlu": "test"},
     qa_files={"mmlu": "mmlu/test.jsonl"},
+    hub_files={
+        "mmlu": HubFiles(
+            repo="cais/mmlu",
+            pattern="all/test-*.parquet",
+            revision="c30699e8356da336a370243923dbaf21066bb9fe",
+            columns=("question", "subject", "choices", "answer"),
+        )
+    },
     licence=Licence(
         spdx="MIT",
         attribution="MMLU (Hendrycks, Burns, Basart, Zou, Mazeika, Song and Steinhardt, 2021)",
         url="https://github.com/hendrycks/test",
     ),
     parse_release=parse_release,
+    from_hub=from_hub,
     from_qa=from_qa,
     embedded_files={"mmlu": EmbeddedFile(name="test", layout="release")},
 )

@@ -4,6 +4,10 @@ The original release holds patterns (`graphs_json/`) and triples (`trex_lms_voca
 tell the paper's split, which is a draw of 3,000 from a table of 157,656 (triple, pattern) rows in
 relation order. The draw can be repeated, so the row of a published evaluation question tells its
 relation even where relations share a template ("Where is … located?").
+
+That table lies on the Hub, so from there both splits are drawn again. Its rows were not seen here:
+the layout is from the field list of its card, the ".jsonl" at the end of `relation` from the code of
+two of its users.
 """
 
 import random
@@ -14,10 +18,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from builders.base import EmbeddedFile, Licence, SourceBuilder, SourceRow
+from builders.base import EmbeddedFile, HubFiles, Licence, SourceBuilder, SourceRow
 from builders.qa_layout import shared_row
 from builders.raw import Record, read_json_lines
-from honestybench.errors import SourceError
+from honestybench.errors import CountError, SourceError
 
 TEMPLATES: Mapping[str, str] = {
     "P17": "Where is [X] located?",
@@ -87,8 +91,7 @@ def parse_release(path: Path) -> Iterator[SourceRow]:
     for relation in relations:
         for record in read_json_lines(triples / f"{relation}.jsonl"):
             subject = record.text("sub_label")
-            row = SourceRow(question=_ask(TEMPLATES[relation], subject), answers=(record.text("obj_label"),))
-            yield _with_relation(row, relation, subject)
+            yield _triple(relation, subject, record.text("obj_label"))
 
 
 def from_qa(record: Record, split: str) -> SourceRow:
@@ -109,6 +112,42 @@ def from_qa(record: Record, split: str) -> SourceRow:
     if len(fitting) == 1:
         return _with_relation(row, *next(iter(fitting.items())))
     return replace(row, subject=next(iter(fitting.values())))
+
+
+def from_hub(record: Record) -> SourceRow:
+    """Read one row of the Hub's table. Raises SourceError, also for a relation without a published question."""
+    relation = record.text("relation").removesuffix(".jsonl")
+    if relation not in TEMPLATES:
+        raise record.fault("relation", relation, "must be one of the published relations")
+    return _triple(relation, record.text("subject"), record.text("object"))
+
+
+def select_hub_split(table: Sequence[SourceRow], split: str) -> list[SourceRow]:
+    """Draw the evaluation rows from the whole table; training rows are those that equal none of them.
+
+    Equal means the same question and gold, so every copy of a drawn row goes. The rows come in the
+    paper's order. Raises CountError when the table has another size, SourceError when a drawn row's
+    relation is not the published one.
+    """
+    if len(table) != N_TABLE:
+        raise CountError(
+            f"the ParaRel table must have {N_TABLE:,} rows", value=len(table), remedy="use the authors' files: --qa-dir"
+        )
+    drawn = [table[index] for index in _draw()]
+    for index, row in zip(_draw(), drawn, strict=True):
+        if row.relation != _relation_at(index):
+            raise SourceError(
+                f"row {index} of the ParaRel table must be of {_relation_at(index)}: this is not the paper's order",
+                value=row.relation,
+                remedy="use the authors' files: --qa-dir",
+            )
+    texts = {(row.question, row.answers) for row in drawn}
+    rows = drawn if split == "in_domain" else [row for row in table if (row.question, row.answers) not in texts]
+    return [replace(row, source_row=place) for place, row in enumerate(rows)]
+
+
+def _triple(relation: str, subject: str, gold: str) -> SourceRow:
+    return _with_relation(SourceRow(question=_ask(TEMPLATES[relation], subject), answers=(gold,)), relation, subject)
 
 
 def _with_relation(row: SourceRow, relation: str, subject: str) -> SourceRow:
@@ -136,7 +175,12 @@ def _drawn_relation(record: Record, source_row: int) -> str:
     drawn = _draw()
     if source_row >= len(drawn):
         raise record.fault("source_row", source_row, f"must be below {len(drawn)}")
-    return list(_BLOCKS)[bisect_right(list(_BLOCKS.values()), drawn[source_row]) - 1]
+    return _relation_at(drawn[source_row])
+
+
+def _relation_at(table_row: int) -> str:
+    """Return the relation of a drawn row of the table."""
+    return list(_BLOCKS)[bisect_right(list(_BLOCKS.values()), table_row) - 1]
 
 
 @cache
@@ -145,12 +189,20 @@ def _draw() -> Sequence[int]:
     return random.Random(DRAW_SEED).sample(range(N_TABLE), N_DRAWN)
 
 
+_HUB_TABLE = HubFiles(
+    repo="coastalcph/pararel_patterns",
+    pattern="*.parquet",
+    revision="aadfae52549bb0eb5b6729b27f0d8240d4f55f4f",
+    columns=("relation", "subject", "object"),
+)
+
 BUILDER = SourceBuilder(
     key="pararel",
     title="ParaRel",
     counts={"train": 134_199, "in_domain": 3_000},
     release_files={},
     qa_files={"train": "pararel_patterns/train.jsonl", "in_domain": "pararel_patterns/test.jsonl"},
+    hub_files={"train": _HUB_TABLE, "in_domain": _HUB_TABLE},
     licence=Licence(
         spdx="unclear: patterns MIT; triples from T-REx through LAMA, whose terms were not settled",
         attribution="ParaRel (Elazar et al., 2021); triples from T-REx (Elsahar et al., 2018)",
@@ -158,6 +210,8 @@ BUILDER = SourceBuilder(
         note="see docs/decisions/001-unclear-licences.md",
     ),
     parse_release=parse_release,
+    from_hub=from_hub,
     from_qa=from_qa,
+    select_hub_split=select_hub_split,
     embedded_files={"in_domain": EmbeddedFile(name="test.jsonl")},
 )

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from honestybench.errors import SourceError
 
 
@@ -119,6 +122,19 @@ def read_table(path: Path, columns: Iterable[str] | None, *, delimiter: str) -> 
             yield record
     except csv.Error as error:
         raise _not_the_layout(path, f"must be a delimited table ({error})", f"line {rows.line_num}") from error
+
+
+def read_parquet(path: Path, columns: Iterable[str]) -> Iterator[Record]:
+    """Yield the rows of a Parquet file, with these columns only, a batch in memory at a time. Raises SourceError."""
+    number = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=list(columns)):
+                for fields in batch.to_pylist():
+                    number += 1
+                    yield Record(file=path, number=number, fields=fields)
+    except (pa.ArrowException, OSError) as error:
+        raise _not_the_layout(path, f"must be a Parquet file ({error})", f"row {number + 1}") from error
 
 
 def _lines(path: Path) -> Iterator[str]:

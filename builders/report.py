@@ -28,7 +28,8 @@ def plan_lines(build: Build) -> Iterator[str]:
     yield f"engine       {', '.join(engine)}"
     yield f"judge        {build.judge.judge}"
     yield f"prompts      {', '.join(f'{t.name} {t.sha256[:12]}' for t in build.prompts.values())}"
-    yield f"questions    {total:,} ({build.origin.kind})"
+    mmlu = sum(counts.get("mmlu", {}).values())
+    yield f"questions    {total:,} ({build.origin.kind}): {total - mmlu:,} and {mmlu:,} of MMLU"
     for source, splits in counts.items():
         yield f"  {source:13}" + ", ".join(f"{split} {count:,}" for split, count in splits.items())
     yield f"answers      {total * (1 + N_SAMPLED):,} (1 greedy and {N_SAMPLED} sampled a question)"

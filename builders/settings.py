@@ -14,6 +14,7 @@ import pyarrow as pa
 from builders import BUILDERS
 from builders.base import SourceBuilder
 from builders.examples import EMBEDDED, QuestionOrigin, annotate_flags, read_examples, select_builders, splits_of
+from builders.hub_layout import hub_provenance
 from honestybench import __version__, models
 from honestybench.annotate.lexical import LexicalJudge
 from honestybench.annotate.plan import (
@@ -174,6 +175,7 @@ class Build:
                 "splits": list(self.splits),
                 "limit": self.limit,
                 "sha256": sha256_hex(rows),
+                **self._hub_files(),
             },
             "writer": {"honestybench": __version__, "pyarrow": pa.__version__, "schema": SCHEMA_VERSION},
         }
@@ -185,6 +187,18 @@ class Build:
     def generation_hash(self) -> str:
         """Hash what can change an answer: the store's address."""
         return config_hash(self.generation)
+
+    def _hub_files(self) -> dict[str, object]:
+        """Say per source and split which commit and files of the Hub the questions came from, if they did."""
+        if self.origin.kind != "hub":
+            return {}
+        found = [builder for builder in self.builders if builder.key in self.counts]
+        return {
+            "hub": {
+                builder.key: {split: hub_provenance(builder, split) for split in self.counts[builder.key]}
+                for builder in found
+            }
+        }
 
     def _provenance(self, ref: models.ModelRef, config: vllm_engine.VllmConfig) -> Provenance:
         if self.engine not in ENGINES:

@@ -1,7 +1,5 @@
 """The border between the command lines and their users: one line for a failure, the right exit code."""
 
-import errno
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -29,10 +27,6 @@ def run_command(command: click.Command, arguments: Sequence[str] | None, *, prog
     except HonestyBenchError as error:
         _fail(str(error), error.exit_code)
     except OSError as error:
-        if error.errno == errno.EPIPE:
-            # The reader of our output has left; Python would complain once more when it flushes stdout.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}", 1)
 

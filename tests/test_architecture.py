@@ -45,7 +45,7 @@ TABLE = (
     Row("release", "records schema storage errors", "pyarrow"),
     Row("card croissant shards", "records schema release storage card croissant errors", "pyarrow yaml"),
     Row("verify", "records schema release card croissant shards errors", "pyarrow"),
-    Row("hub", "shards card errors", "huggingface_hub"),
+    Row("hub", "shards card errors", "", "huggingface_hub"),
     Row("engine.vllm_engine", "engine.* models records errors", "", "vllm torch transformers"),
     Row("engine.openai_engine", "engine.* models records errors", "", "openai"),
     Row("engine.*", "engine.* records errors"),

@@ -24,13 +24,14 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 NOT_RUN = {
     "make build-bench": "takes minutes; the tests of the builders run the same build with the real engine",
-    "make build-bench PROFILE=paper LLM=Qwen/Qwen2.5-7B-Instruct JUDGE=llm:Qwen/Qwen2.5-32B-Instruct RAW_DIR=sources": (
-        "needs a GPU, a model hub and the sources' original files"
+    "make build-bench PROFILE=paper LLM=Qwen/Qwen2.5-7B-Instruct JUDGE=llm:Qwen/Qwen2.5-32B-Instruct": (
+        "needs a GPU and a connection to the Hub; the tests of the builders run its plan and read from a loopback Hub"
     ),
     "make test": "is the run that this test is part of",
     "make lint": "runs before the tests in .ci/run",
     "make format": "rewrites the checkout",
     "make sample": "takes minutes and rewrites the sample",
+    "make score": "rewrites the score cards; tests/test_submissions.py compares them with what it would write",
 }
 
 

@@ -53,7 +53,7 @@ PROFILES: dict[str, Profile] = {
         dtype="auto",
         max_model_len=None,
         judge="llm:Qwen/Qwen2.5-32B-Instruct",
-        questions="all",
+        questions="all that were published, from the Hub (or --qa-dir, --raw-dir)",
     ),
 }
 """The two profiles; the keys are the command line's choices."""

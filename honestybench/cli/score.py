@@ -19,8 +19,8 @@ from honestybench.scoring import score_read
 from honestybench.submission import read_confidences
 
 BUILT = tuple(name for name, spec in METRICS.items() if spec.compute)
-NOTES = {METRICS[HEADLINE_METRIC].label: "95 %", METRICS["ece_10"].label: "null 95 %"}
-"""Heading -> that of the column after it: the interval, and the ECE-10 that 5 % of calibrated systems exceed."""
+NOTES = {METRICS[HEADLINE_METRIC].label: "95 %", METRICS["ece_10"].label: "null"}
+"""Heading -> that of the column after it: the interval, and what ECE-10 5 % of perfectly calibrated systems exceed."""
 
 
 @click.command(epilog="Example: `honestybench score confidences.jsonl --labels my_labels.jsonl`")

@@ -11,7 +11,6 @@ from honestybench.errors import SubmissionError, UsageError
 from honestybench.submission import (
     Coverage,
     Fault,
-    KnownIds,
     ReadResult,
     known_ids_from_labels,
     known_ids_from_release,
@@ -38,11 +37,12 @@ def validate(
     """
     if labels and (release or llm):
         raise UsageError("--labels goes without --release and --llm", remedy="choose one of the two")
-    if not (release or labels):
+    against = labels or release or SAMPLE
+    if not (labels or release):
         click.echo(f"no --release and no --labels: checked against the embedded sample, {SAMPLE}", err=True)
-    result = read_confidences(file, _known(release or SAMPLE, llm, labels))
+    result = read_confidences(file, known_ids_from_labels(against) if labels else known_ids_from_release(against, llm))
     if as_json:
-        click.echo(json.dumps(_report(file, result)))
+        click.echo(json.dumps(_report(file, against, result)))
         ctx.exit(1 if result.outcome == "reject" else 0)
     echo_faults(file, result)
     found = _found(result)
@@ -60,14 +60,11 @@ def echo_faults(file: Path, result: ReadResult) -> None:
         raise SubmissionError(f"rejected, {_count(result.n_faults, 'fault')}; {_found(result)}", where=str(file))
 
 
-def _known(release: Path, llm: str | None, labels: Path | None) -> KnownIds:
-    return known_ids_from_labels(labels) if labels else known_ids_from_release(release, llm)
-
-
-def _report(file: Path, result: ReadResult) -> dict[str, Any]:
+def _report(file: Path, against: Path, result: ReadResult) -> dict[str, Any]:
     return {
         "outcome": result.outcome,
         "file": str(file),
+        "against": str(against),
         "faults": [_fault(fault) for fault in result.faults],
         "n_faults": result.n_faults,
         "tracks": {track: each._asdict() | {"status": each.status} for track, each in result.coverage.items()},

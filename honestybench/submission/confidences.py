@@ -1,7 +1,9 @@
 """Read a confidence file: everything that is wrong with it at once, or one confidence per id."""
 
+import math
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from honestybench.submission.faults import Fault, FaultLog, Outcome, shown
@@ -15,6 +17,7 @@ TOLERANCE = 1e-6
 LABEL_KEYS = frozenset(
     ("correct", "is_correct", "correctness", "label", "greedy_correctness", "sampling_correctness", "sample_accuracy")
 )
+MAX_NEAR_KEYS = 20
 NEAR_KEYS = ("conf", "prob", "score", "certainty")
 
 
@@ -62,27 +65,33 @@ class _Reading:
         self._first_label: Fault | None = None
 
     def add_fault(self, fault: Fault) -> None:
-        """Take a line that is no object, or a fault of the file."""
+        """Take a fault of a line that cannot be used, or of the file."""
         self._log.add(fault)
-        self._n_unread += fault.outcome == "reject"
+        if fault.line is not None and fault.id is not None:
+            self._check_id(fault.line, {"id": fault.id})
+        else:
+            self._n_unread += fault.outcome == "reject"
 
     def add_row(self, line: int, row: Row) -> None:
         """Check one row: its id, its confidence, its other keys."""
         self._n_rows += 1
-        example_id, fault = self._ids.add(line, row)
-        if fault:
-            self._log.add(fault)
-            self._n_unread += example_id is None
+        usable = self._check_id(line, row)
         value = row.get("confidence")
-        confidence = value if type(value) is float and 0 <= value <= 1 else self._odd(line, example_id, row)
-        if confidence is not None and example_id is not None and not fault:
+        confidence = value if type(value) is float and 0 <= value <= 1 else self._odd(line, row)
+        if confidence is not None and usable:
             # Adding zero turns -0.0, which sorts and prints apart, into 0.0.
-            self._values[example_id] = confidence + 0.0
+            self._values[str(row["id"])] = confidence + 0.0
         if len(row) > 2 and (keys := LABEL_KEYS & row.keys()):
             self._n_labels += 1
-            message = f"key {shown(min(keys))} is ignored: labels come from the benchmark"
-            label = Fault(code="IGNORED_LABEL", line=line, id=example_id, message=message)
-            self._first_label = self._first_label or label
+            self._first_label = self._first_label or _fault("IGNORED_LABEL", line, row, f"key {shown(min(keys))}")
+
+    def _check_id(self, line: int, row: Row) -> bool:
+        """Say whether this is the first row of a question; log the fault of its id."""
+        usable, fault = self._ids.add(line, row)
+        if fault:
+            self._log.add(fault)
+            self._n_unread += fault.id is None
+        return usable
 
     def finish(self) -> ReadResult:
         """Check what only the whole file tells, and conclude."""
@@ -106,30 +115,26 @@ class _Reading:
             coverage=self._ids.coverage(),
         )
 
-    def _odd(self, line: int, example_id: str | None, row: Row) -> float | None:
+    def _odd(self, line: int, row: Row) -> float | None:
         """Judge a confidence that is no float in [0, 1]: give it where it is acceptable, else log its fault."""
         value = row.get("confidence")
         if not isinstance(value, int | float) or isinstance(value, bool):
-            self._log.add(_no_number(line, example_id, row))
-            return None
-        if abs(value) == float("inf"):
-            message = f"confidence overflows a double ({shown(value)}); write a number in [0, 1]"
-            self._log.add(Fault(code="NOT_FINITE", line=line, id=example_id, message=message))
+            self._log.add(_no_number(line, row))
             return None
         if 0 <= value <= 1:
             return float(value)
         if -TOLERANCE <= value <= 1 + TOLERANCE:
             self._n_clipped += 1
-            message = f"within 1e-6 of the range, set to the bound; the first is {shown(value)}"
-            self._first_clipped = self._first_clipped or Fault(
-                code="CLIPPED", line=line, id=example_id, message=message
-            )
+            self._first_clipped = self._first_clipped or _fault("CLIPPED", line, row, shown(value))
             return 0.0 if value < 0 else 1.0
+        if abs(value) == math.inf:
+            what = f"confidence overflows a double ({shown(value)}); write a number in [0, 1]"
+            self._log.add(_fault("NOT_FINITE", line, row, what))
+            return None
         self._n_out += 1
         self._n_negative += value < 0
         self._n_percent += 1 < value <= 100
-        message = f"confidence {shown(value)} is outside [0, 1]"
-        self._log.add(Fault(code="OUT_OF_RANGE", line=line, id=example_id, message=message))
+        self._log.add(_fault("OUT_OF_RANGE", line, row, f"confidence {shown(value)} is outside [0, 1]"))
         return None
 
     def _hint_scale(self) -> None:
@@ -145,28 +150,37 @@ class _Reading:
 
     def _warn(self) -> None:
         """Log each warning once, with its count, placed at its first row."""
-        for first, count in ((self._first_clipped, self._n_clipped), (self._first_label, self._n_labels)):
-            if first:
-                self._log.add(replace(first, message=f"{first.message} ({count} row{'s' if count > 1 else ''})"))
-        values = set(self._values.values())
-        if len(values) == 1 and self._log.outcome != "reject":
-            message = f"all confidences are {shown(values.pop())}: ranking metrics say nothing"
-            self._log.add(Fault(code="CONSTANT", message=message))
+        if first := self._first_clipped:
+            values = "1 value" if self._n_clipped == 1 else f"{self._n_clipped} values"
+            what = f"{values} within 1e-6 of the range set to the bound (first: {first.message})"
+            self._log.add(replace(first, message=what))
+        if first := self._first_label:
+            rows = "1 row" if self._n_labels == 1 else f"{self._n_labels} rows"
+            what = f"{first.message} is ignored in {rows}: labels come from the benchmark"
+            self._log.add(replace(first, message=what))
+        distinct = set(self._values.values())
+        if len(distinct) == 1 and self._log.outcome != "reject":
+            what = f"all confidences are {shown(distinct.pop())}: ranking metrics say nothing"
+            self._log.add(Fault(code="CONSTANT", message=what))
 
 
-def _no_number(line: int, example_id: str | None, row: Row) -> Fault:
+def _fault(code: str, line: int, row: Row, message: str) -> Fault:
+    found = row.get("id")
+    return Fault(code=code, line=line, id=found if isinstance(found, str) else None, message=message)
+
+
+def _no_number(line: int, row: Row) -> Fault:
     value = row.get("confidence")
     if value is not None:
         quoted = isinstance(value, str) and value.replace(".", "", 1).isdecimal()
         repair = "write it without quotes" if quoted else "write a number in [0, 1]"
-        message = f"confidence is {shown(value)}, not a number; {repair}"
-        return Fault(code="NOT_A_NUMBER", line=line, id=example_id, message=message)
+        return _fault("NOT_A_NUMBER", line, row, f"confidence is {shown(value)}, not a number; {repair}")
     if "confidence" in row:
         what = "confidence is null"
     else:
-        others = [key for key in row if key != "id"]
+        others = [key for key in islice(row, MAX_NEAR_KEYS) if key != "id"]
         stems = (key for key in others if any(stem in key.casefold() for stem in NEAR_KEYS))
         near = next(stems, None) or next(iter(get_close_matches("confidence", others, n=1)), None)
         what = 'no key "confidence"' + (f" (found {shown(near)})" if near is not None else "")
-    message = f"{what}; every question needs a number in [0, 1], your own fall-back value where you have none"
-    return Fault(code="MISSING_CONFIDENCE", line=line, id=example_id, message=message)
+    repair = "every question needs a number in [0, 1], your own fall-back value where you have none"
+    return _fault("MISSING_CONFIDENCE", line, row, f"{what}; {repair}")

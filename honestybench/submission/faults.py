@@ -67,7 +67,7 @@ class Fault:
 
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}: "
-        named = "" if self.id is None else f" (id {shown(self.id)})"
+        named = "" if self.id is None or shown(self.id) in self.message else f" (id {shown(self.id)})"
         return f"{place}{self.code}: {self.message}{named}"
 
 

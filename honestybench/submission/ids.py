@@ -53,26 +53,28 @@ class IdCheck:
         self._unknown: Counter[str] = Counter()
         self._first_unknown: tuple[int, str] | None = None
 
-    def add(self, line: int, row: Row) -> tuple[str | None, Fault | None]:
-        """Give the id of a row, None where it has none, and the fault of it."""
+    def add(self, line: int, row: Row) -> tuple[bool, Fault | None]:
+        """Say whether a row is the first of a question, and what is wrong with its id.
+
+        An unknown id is no question and no fault yet: `unknown` tells of all of them at once.
+        """
         found = row.get("id")
         if not isinstance(found, str):
-            return None, _no_id(line, row)
+            return False, _no_id(line, row)
         if found in self._required:
             first = self._lines.setdefault(found, line)
-            if first != line:
-                message = f"this id stands on line {first} already; keep one line for each id"
-                return found, Fault(code="DUPLICATE_ID", line=line, id=found, message=message)
-            return found, None
+            if first == line:
+                return True, None
+            message = f"this id stands on line {first} already; keep one line for each id"
+            return False, Fault(code="DUPLICATE_ID", line=line, id=found, message=message)
         self._first_unknown = self._first_unknown or (line, found)
         self._unknown[self._kind(found)] += 1
-        return found, None
+        return False, None
 
     def coverage(self) -> dict[str, Coverage]:
         """Count the questions of each track that were found."""
         return {
-            track: Coverage(len(ids), sum(example_id in self._lines for example_id in ids))
-            for track, ids in self._known.tracks.items()
+            track: Coverage(len(ids), len(ids.intersection(self._lines))) for track, ids in self._known.tracks.items()
         }
 
     def unknown(self) -> Iterator[Fault]:
@@ -94,18 +96,19 @@ class IdCheck:
     def missing(self, n_unread: int) -> Iterator[Fault]:
         """Yield a fault for each track that was begun and not finished.
 
-        `n_unread` lines had no readable id; no more missing ids than that tell nothing new.
+        `n_unread` lines had no readable id; when no more ids than that are missing, those lines are the fault.
         """
-        begun = {track: each for track, each in self.coverage().items() if 0 < each.n_found < each.n_questions}
+        begun = {track: each for track, each in self.coverage().items() if each.status == "incomplete"}
         if sum(each.n_questions - each.n_found for each in begun.values()) <= n_unread:
             return
+        line = "line that can be read" if n_unread else "line"
         for track, (n_questions, n_found) in begun.items():
             first = min(self._known.tracks[track] - self._lines.keys())
-            message = (
-                f"{n_questions - n_found} of {n_questions} questions of {track} have no line "
-                f"(first: {shown(first)}); give every question a confidence, or leave the track out"
+            what = (
+                f"{n_questions - n_found} of {n_questions} questions of {track} have no {line} (first: {shown(first)})"
             )
-            yield Fault(code="MISSING_IDS", id=first, message=message)
+            repair = "give every question a confidence, or leave the whole track out"
+            yield Fault(code="MISSING_IDS", id=first, message=f"{what}; {repair}")
 
     def _kind(self, example_id: str) -> str:
         if example_id in self._known.train:
@@ -121,7 +124,8 @@ class IdCheck:
 def _no_id(line: int, row: Row) -> Fault:
     found = row.get("id")
     if found is not None:
-        message = f"id is {shown(found)}, not a string; write it exactly as the benchmark does, in quotes"
+        kind = "the number " if isinstance(found, int | float) and not isinstance(found, bool) else ""
+        message = f"id is {kind}{shown(found)}, not a string; write it exactly as the benchmark does, in quotes"
         return Fault(code="ID_NOT_STRING", line=line, message=message)
     near = next((key for key in row if key.casefold() in NEAR_IDS or key.casefold() == "id" != key), None)
     hint = f" (found {shown(near)})" if near is not None else ""

@@ -180,7 +180,7 @@ class _Parser:
 
     def _forbidden(self, number: int, row: Row) -> Fault:
         found = row.get("id")
-        example_id = found if isinstance(found, str) else None
+        example_id = found if isinstance(found, str) and self._notes.get("repeated") != "id" else None
         if "repeated" in self._notes:
             message = f"the key {shown(self._notes['repeated'])} stands twice in one object; keep one"
             return Fault(code="DUPLICATE_KEY", line=number, id=example_id, message=message)

@@ -109,10 +109,13 @@ def test_the_lock_file_agrees_with_the_builders() -> None:
     assert list(lock) == list(BUILDERS)
     for key, builder in BUILDERS.items():
         entry = lock[key]
-        assert entry.keys() == {"hub", "revision", "licence", "files"}
+        assert entry.keys() == {"hub", "revision", "hub_files", "licence", "files"}
         assert entry["licence"] == builder.licence.spdx
         assert re.fullmatch(r"[\w.-]+/[\w.-]+", entry["hub"])
-        assert entry["revision"] is None or re.fullmatch(r"[0-9a-f]{7,40}", entry["revision"])
+        assert {(files.repo, files.revision) for files in builder.hub_files.values()} == {
+            (entry["hub"], entry["revision"])
+        }
+        assert {split: files.pattern for split, files in builder.hub_files.items()} == entry["hub_files"]
         assert {file["split"]: file["name"] for file in entry["files"]} == builder.release_files
         for file in entry["files"]:
             assert file.keys() == {"split", "name", "sha256"}

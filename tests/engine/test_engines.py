@@ -2,11 +2,14 @@
 
 import math
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
+from honestybench.engine import vllm_engine
 from honestybench.engine.base import ChatRequest, Engine, Message, SamplingConfig
 from honestybench.engine.scripted import ScriptedEngine
+from honestybench.errors import MissingExtraError
 
 QUESTIONS = ["Who wrote Hamlet?", "What is the capital of France?", "In what year did World War II end?"]
 GREEDY = SamplingConfig(logprobs=True, max_tokens=12, stop=("\n",), repetition_penalty=1.05)
@@ -68,3 +71,13 @@ def test_provenance_of_the_real_engine(engine: Engine) -> None:
     assert provenance["engine"] == "vllm" and provenance["dtype"] == "float32"
     assert str(provenance["weights"]).startswith("gguf sha256:")
     assert all(provenance[name] for name in ("package", "version", "torch", "transformers", "threads"))
+
+
+def test_a_missing_engine_is_one_line_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(vllm_engine, "version", absent)
+    with pytest.raises(MissingExtraError) as caught:
+        vllm_engine.installed()
+    assert "'vllm'" in str(caught.value) and "make venv" in str(caught.value) and caught.value.exit_code == 2

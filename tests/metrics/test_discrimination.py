@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from honestybench.errors import DataError
 from honestybench.metrics.discrimination import auroc, auroc_interval, undefined_reason
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "discrimination.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "metrics.json").read_text(encoding="utf-8"))
 SETS = GOLDEN["datasets"]
 TWO_CLASSES = [name for name, golden in SETS.items() if golden["auroc"] is not None]
 
