@@ -149,7 +149,7 @@ def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, place: Place) -
         rank=rank,
         name=info.name,
         href=place.to(Place.system(info.llm, scored.entry.slug)),
-        best=rank in ("1", "=1"),
+        best=rank in ("1", "=1") and (scored.headline["value"] or 0) > CHANCE,
         badges=badges(scored.entry),
         headline=number(scored.headline, notes, scale=scale),
         metrics=tuple(_plain(scored, name, notes) for name in _METRICS),
@@ -180,12 +180,15 @@ def _lead(found: Sequence[_Scored], place: Place) -> Lead:
         value=value.text,
         interval=value.below,
         cost=f"{costs[0]}; per question {costs[1]} and {costs[2]}",
-        caution=_caution(top.headline["ci_low"], [scored.headline["value"] for scored in found[1:]]),
+        caution=_caution(top.headline, [scored.headline["value"] for scored in found[1:]]),
     )
 
 
-def _caution(low: float | None, others: Sequence[float | None]) -> str | None:
-    """Say what keeps the top row from being a clear winner; `low` is where its interval begins."""
+def _caution(top: Headline, others: Sequence[float | None]) -> str | None:
+    """Say what keeps the top row from being a clear winner."""
+    low = top["ci_low"]
+    if top["value"] is not None and top["value"] <= CHANCE:
+        return "No row is above 0.5, which is chance."
     if low is None:
         return "Its interval is not known."
     if low <= CHANCE:

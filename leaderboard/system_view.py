@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from honestybench.metrics import HEADLINE_METRIC
 from honestybench.records import TRACKS
-from honestybench.scorecard import EceNull, TrackScore, Value
+from honestybench.scorecard import EceNull, SeedSpread, TrackScore, Value
 from leaderboard.board_view import badges, counts_line, headline_name, null_mark
 from leaderboard.cells import NONE, Notes, Number, Scale, decimal, number, web_link
 from leaderboard.charts import histogram, reliability, risk_coverage
@@ -89,6 +89,7 @@ def _track(board: Board, entry: Entry, track: str, scale: Scale) -> SystemTrack:
         headline=number(headline, Notes(), scale=scale),
         headline_name=headline_name(headline["kind"]),
         headline_missing=headline["reason"],
+        seeds=_seeds((entry.card["seeds"] or {}).get(track)),
         scores=_scores(score, board.source_titles),
         left_out=_left_out(score, board.source_titles),
         slices=_slices(score),
@@ -114,6 +115,7 @@ def _absent(track: str) -> SystemTrack:
         headline=None,
         headline_name="",
         headline_missing=None,
+        seeds=None,
         scores=empty,
         left_out=(),
         slices=empty,
@@ -207,6 +209,15 @@ def _errors(board: Board, entry: Entry, score: TrackScore) -> tuple[tuple[ErrorV
     if any(view.text is None for view in views):
         missing = "Where only an id stands, the text is in the release that was scored and not in the one at hand."
     return tuple(views), missing
+
+
+def _seeds(spread: SeedSpread | None) -> str | None:
+    """Say how far the seeds lie apart; None for one file."""
+    if spread is None:
+        return None
+    by_seed = (f"{seed}: {NONE if value is None else decimal(value)}" for seed, value in spread["by_seed"].items())
+    sd = NONE if spread["sd"] is None else decimal(spread["sd"])
+    return f"Headline by seed: {', '.join(by_seed)} (standard deviation {sd})."
 
 
 def _warning(code: str, line: int | None, example_id: str | None, message: str) -> str:

@@ -195,6 +195,7 @@ class SystemTrack:
     headline: Number | None
     headline_name: str
     headline_missing: str | None
+    seeds: str | None
     scores: NumberTable
     left_out: tuple[LeftOut, ...]
     slices: NumberTable

@@ -115,7 +115,7 @@ def curves(confidence, correct):
 
 def headline(kind, entry, n_correct):
     banner = (
-        f"Only {n_correct} right answers: few sources count, so the pooled AUROC leads." if kind == "pooled" else None
+        f"Only {n_correct} right answers: few sources count, so the pooled AUROC leads" if kind == "pooled" else None
     )
     return {"kind": kind, "metric": "auroc", **entry, "banner": banner}
 

@@ -9,6 +9,7 @@ import pytest
 from leaderboard.board_view import board_view
 from leaderboard.collect import Board, Entry
 from leaderboard.places import INDEX
+from leaderboard.system_view import system_view
 from leaderboard.views import BoardTrack
 
 
@@ -76,13 +77,29 @@ def test_groups_are_method_classes_the_best_rows_first(entry: Entry) -> None:
         (value(0.8, 0.6, 0.9), "2 other rows have their values in this interval."),
         (value(0.8, 0.45, 0.95), "Its interval reaches down to 0.5, which is chance."),
         (value(0.8), "Its interval is not known."),
+        (value(0.5, 0.4, 0.6), "No row is above 0.5, which is chance."),
     ],
 )
 def test_the_lead_says_what_keeps_it_from_being_clear(top: dict, caution: str | None, entry: Entry) -> None:
     others = [with_headline(entry, "b", value(0.72)), with_headline(entry, "c", value(0.65))]
+    if top["value"] == 0.5:
+        others = []
     lead = ood(with_headline(entry, "a", top), *others).lead
     assert lead is not None
-    assert (lead.name, lead.value, lead.caution) == ("a", "0.800", caution)
+    assert (lead.name, lead.caution) == ("a", caution)
+
+
+def test_a_row_at_chance_is_not_marked_as_the_best(entry: Entry) -> None:
+    (row,) = rows(ood(with_headline(entry, "a", value(0.5))))
+    assert (row.rank, row.best) == ("1", False)
+
+
+def test_seeds_are_told_apart(entry: Entry) -> None:
+    spread = {"by_seed": {"0": 0.7, "1": None}, "minimum": 0.7, "maximum": 0.7, "sd": None}
+    entry = replace(entry, card={**entry.card, "seeds": {"ood": spread}})
+    board = Board(llm="llm", entries=(entry,), texts_release=None, texts={}, source_titles={})
+    (track,) = [track for track in system_view(board, entry).tracks if track.key == "ood"]
+    assert track.seeds == "Headline by seed: 0: 0.700, 1: – (standard deviation –)."
 
 
 def test_pooled_headline_is_named_and_has_its_banner(entry: Entry) -> None:

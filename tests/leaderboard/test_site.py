@@ -11,6 +11,7 @@ import pytest
 from tinyhtml5.parser import HTMLParser as StrictParser
 
 from honestybench.errors import UsageError
+from honestybench.submission import read_system
 from leaderboard.collect import Board
 from leaderboard.render import write_site
 
@@ -159,11 +160,17 @@ def test_charts_have_words_and_numbers(pages: dict[str, Seen]) -> None:
     assert page.text.count("Numbers of this chart") == 9
 
 
+def test_the_system_file_on_the_page_is_accepted(site: Path, tmp_path: Path) -> None:
+    (block,) = re.findall(r"<code>(name: .*?)</code>", (site / "submit.html").read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "system.yaml").write_text(block, encoding="utf-8")
+    assert read_system(tmp_path / "system.yaml").sees == "answer"
+
+
 def test_at_most_five_type_sizes() -> None:
     sizes = set(re.findall(r"font-size: ([^;]+);", STYLE)) - {"100%", "inherit"}
     named = {size for size in sizes if size.startswith("var(--size-")}
     assert len(named) <= 5
-    assert sizes - named == {"10px"}, "only drawings, which grow with the page, have their own size"
+    assert sizes - named == {"11.5px"}, "only drawings, which grow with the page, have their own size"
 
 
 def channel(value: int) -> float:
