@@ -32,6 +32,7 @@ def test_the_public_names_are_sorted_and_frozen() -> None:
         "__version__",
         "example_id",
         "load",
+        "score",
     ]
     assert sorted(honestybench.__all__) == honestybench.__all__
     assert all(hasattr(honestybench, name) for name in honestybench.__all__)

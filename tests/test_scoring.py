@@ -363,3 +363,13 @@ def test_all_systems_of_a_folder_are_compared(llm_folder: Path) -> None:
     assert all(names == ["whole"] for track, names in systems.items() if track != "ood")
     metric = comparison["tracks"]["ood"]["metrics"]["auroc"]
     assert metric["values"] == [cards[name]["tracks"]["ood"]["headline"]["value"] for name in ("part", "whole")]
+
+
+def test_a_track_without_any_label_is_undefined(tmp_path: Path) -> None:
+    labels, given = made_up({"a": (2, 3)})
+    unparsed = Labels(columns={**labels.columns, "greedy_correctness": [None] * 5})
+    track = score_file(write(tmp_path / "c.jsonl", given), unparsed)["tracks"]["labels"]
+    assert (track["status"], track["n"], track["n_unlabelled"], track["sources"]) == ("scored", 0, 5, {})
+    assert track["headline"]["reason"] == "no labelled answers"
+    assert track["pooled_auroc"]["reason"] == "no answers"
+    assert track["ece_10_null"]["pooled"]["reason"] == "no answers"
