@@ -73,7 +73,7 @@ browser: ## install Debian's Chromium where it is missing, for pictures and the 
 venv: $(VENV)/.stamp-engine ## make .venv with the engine for this machine (GPU or CPU)
 
 .PHONY: test
-test: $(VENV)/.stamp-engine ## run all tests, the real engine included; ARGS='-k name' narrows them
+test: $(VENV)/.stamp-engine $(if $(filter 0,$(shell id -u)),browser) ## run all tests, real engine and browser included; ARGS='-k name' narrows them
 	@$(BIN)/python -m pytest $(ARGS)
 
 .PHONY: lint
