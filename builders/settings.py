@@ -1,8 +1,6 @@
 """What a build is asked to do, and the effective configuration that follows from it."""
 
 import platform
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -215,7 +213,7 @@ def environment() -> dict[str, object]:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _cpu_model(),
-        "gpus": _gpu_names(),
+        "gpus": vllm_engine.gpu_names(),
         "packages": {name: __version__ if name == "honestybench" else version(name) for name in packages},
     }
 
@@ -225,12 +223,3 @@ def _cpu_model() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.processor()
-
-
-def _gpu_names() -> list[str]:
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return []
-    query = [program, "--query-gpu=name", "--format=csv,noheader"]
-    found = subprocess.run(query, capture_output=True, text=True, check=False)
-    return found.stdout.splitlines() if found.returncode == 0 else []

