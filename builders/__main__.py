@@ -16,6 +16,7 @@ from honestybench.annotate.plan import BLOCK_SIZE, PROFILES
 from honestybench.annotate.prompt import FIELDS
 from honestybench.errors import UsageError
 from honestybench.records import SPLITS
+from honestybench.release import only_llm, read_manifest
 from honestybench.shards import write_sample
 from honestybench.terminal import run_command
 
@@ -70,16 +71,26 @@ def _profile_help() -> str:
               help="Share of a source's verdicts that may stay unparsed.")  # fmt: skip
 @click.option("--engine", default="vllm", show_default=True, help=f"{' or '.join(ENGINES)} (no model; for tests).")
 @click.option("--dry-run", is_flag=True, help="Show the plan and stop.")
-def build(dry_run: bool, **options: Any) -> None:
+@click.option("--no-summary", is_flag=True, help="Do not end with the summary of the release.")
+def build(dry_run: bool, no_summary: bool, **options: Any) -> None:
     """Answer and judge questions with an LLM and write a release.
 
     Killed builds go on where they stopped; a finished build is not done again.
     """
-    wanted = _build(options)
+    wanted = _build(options, pin_revisions=not dry_run)
     if dry_run:
         show(plan_lines(wanted))
         return
     _finish(wanted)
+    if not no_summary:
+        _summary(wanted.out)
+
+
+@cli.command()
+@click.argument("release", type=click.Path(path_type=Path))
+def summary(release: Path) -> None:
+    """Tabulate a release per source, and say what to type next."""
+    _summary(release)
 
 
 @cli.command("list")
@@ -100,7 +111,7 @@ def sample(package: Path) -> None:
     show([f"installed in {package / 'sample'}"])
 
 
-def _build(options: dict[str, Any]) -> Build:
+def _build(options: dict[str, Any], *, pin_revisions: bool) -> Build:
     return Build(
         profile_name=options["profile"],
         llm_name=options["llm"],
@@ -116,26 +127,26 @@ def _build(options: dict[str, Any]) -> Build:
         block_size=options["block_size"],
         prompt_files=dict(_assignment(text) for text in options["prompts"]),
         allow_unparsed=options["allow_unparsed"],
+        pin_revisions=pin_revisions,
     )
 
 
 def _finish(wanted: Build) -> None:
     manifest = up_to_date(wanted)
+    verb = "nothing to do: up to date"
     if manifest is None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         manifest = run(wanted)
         verb = "built"
-    else:
-        verb = "nothing to do: up to date"
-    show(
-        [
-            summary_table(wanted.out, manifest, wanted.llm.slug),
-            f"{verb}: {wanted.out}, release {manifest.release_id[:12]}"
-            + (", partial (not all published questions)" if manifest.content["partial"] else ""),
-            "Next:",
-            *(f"  {line}" for line in next_lines(wanted.out, wanted.llm.slug)),
-        ]
-    )
+    scope = ", partial (not all published questions)" if manifest.content["partial"] else ""
+    show([f"{verb}: {wanted.out}, release {manifest.release_id[:12]}{scope}"])
+
+
+def _summary(release: Path) -> None:
+    manifest = read_manifest(release)
+    slug = only_llm(release)
+    lines = next_lines(release, manifest, slug)
+    show([summary_table(release, manifest, slug), "Next:", *(f"  {line}" for line in lines)])
 
 
 def _origin(profile: str, qa_dir: Path | None, raw_dir: Path | None) -> QuestionOrigin:

@@ -48,10 +48,11 @@ class Licence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedFile:
-    """An embedded excerpt: its name in the source's folder under `builders/embedded/`, and its layout."""
+    """An embedded excerpt: its name under `builders/embedded/<key>/`, its layout, and what to know of it."""
 
     name: str
     layout: Layout = "qa"
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from builders import BUILDERS
 from builders.base import Kind, Layout, SourceBuilder, SourceRow
@@ -157,13 +158,17 @@ def _check_split(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> 
     if split not in builder.counts:
         raise UnknownNameError(f"split of {builder.key}", split, builder.counts)
     if split not in splits_of(builder, origin.kind):
-        raise SourceError(
-            f"{builder.key}: no {origin.kind} file holds the split",
-            value=split,
-            remedy="the original release does not tell it: use the authors' question files"
-            if origin.kind == "release"
-            else "use another origin of questions",
-        )
+        refuse_split(builder, split, origin.kind)
+
+
+def refuse_split(builder: SourceBuilder, split: str, kind: Kind) -> NoReturn:
+    """Raise the SourceError for a split that files of this kind cannot tell."""
+    remedy = (
+        "the original release does not tell it: use the authors' question files, --qa-dir"
+        if kind == "release"
+        else "use another origin of questions"
+    )
+    raise SourceError(f"{builder.key}: no {kind} file holds the split", value=split, remedy=remedy)
 
 
 def _locate(builder: SourceBuilder, split: str, origin: QuestionOrigin) -> tuple[Path, Layout]:

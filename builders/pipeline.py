@@ -1,12 +1,13 @@
 """The build: questions, answers, verdicts, release. Every step can be killed and started again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 
 import click
 
+from builders import BUILDERS
 from builders.base import SourceBuilder
 from builders.progress import Meter
 from builders.settings import Build, environment
@@ -17,10 +18,10 @@ from honestybench.annotate.lexical import LexicalJudge
 from honestybench.engine.base import Engine
 from honestybench.engine.scripted import ScriptedEngine
 from honestybench.engine.vllm_engine import VllmConfig, VllmEngine
-from honestybench.errors import JudgeError, ReleaseError
+from honestybench.errors import JudgeError
 from honestybench.models import ModelRef
 from honestybench.records import N_SAMPLED, SPLITS, AnnotatedExample
-from honestybench.release import QUESTIONS, Manifest, read_manifest
+from honestybench.release import QUESTIONS, Manifest, UnparsedCount, read_manifest
 from honestybench.schema import (
     ANNOTATED_SCHEMA,
     QUESTIONS_SCHEMA,
@@ -29,27 +30,30 @@ from honestybench.schema import (
     question_row,
 )
 from honestybench.shards import ReleaseWriter
-from honestybench.storage import MANIFEST_NAME, ReplacedFolder, exclusive, refused_writes
+from honestybench.storage import MANIFEST_NAME, ReplacedFolder, exclusive
 from honestybench.verify import verify_release
 
 LoadEngine = Callable[[Build, ModelRef, VllmConfig], Engine]
+VERDICTS_NAME = "verdicts.sqlite"
 VERDICTS_PER_EXAMPLE = 1 + 2 * N_SAMPLED
 
 
 def up_to_date(build: Build) -> Manifest | None:
-    """Return the manifest when `build.out` holds just what this build would write, None otherwise."""
-    with refused_writes(build.out):
-        ReplacedFolder(build.out).settle()
-    if not (build.out / MANIFEST_NAME).is_file():
+    """Return the manifest when `build.out` holds just what this build would write, None otherwise.
+
+    A damaged release, or one with more unparsed verdicts than this build allows, is not up to date.
+    """
+    folder = ReplacedFolder(build.out)
+    if folder.is_unsettled:
+        with folder:
+            pass
+    if not (build.out / MANIFEST_NAME).is_file() or verify_release(build.out):
         return None
-    try:
-        manifest = read_manifest(build.out)
-    except ReleaseError:
-        # A manifest that cannot be read is not up to date; the build replaces the release.
+    manifest = read_manifest(build.out)
+    if manifest.content["config_hash"] != build.hash:
         return None
-    if manifest.content["config_hash"] != build.hash() or verify_release(build.out):
-        return None
-    return manifest
+    unparsed = manifest.content["llms"][build.llm.slug]["unparsed"]
+    return None if _too_many_unparsed(unparsed, build.allow_unparsed) else manifest
 
 
 def load_engine(build: Build, ref: ModelRef, config: VllmConfig) -> Engine:
@@ -72,18 +76,17 @@ def run(build: Build, load: LoadEngine = load_engine) -> Manifest:
         with closing(_judge(build, load)) as judge:
             verdicts = _Verdicts(build, generator, judge, blocks)
             _write(build, writer, verdicts)
-        verdicts.check()
-        return writer.finish(_content(build, verdicts.unparsed), environment())
+        return writer.finish(_content(build, verdicts.counts()), environment())
 
 
 def _generate(build: Build, generator: Generator, blocks: list[Block]) -> None:
-    stored = [block for block in blocks if generator.is_stored(block)]
     missing = [block for block in blocks if not generator.is_stored(block)]
+    n_stored = len(build.examples) - sum(map(len, missing))
     with ExitStack() as stack:
         stack.callback(generator.close)
         meter = stack.enter_context(Meter("answers", len(build.examples), "questions"))
-        if stored:
-            meter.advance(sum(map(len, stored)), reused=True)
+        if n_stored:
+            meter.advance(n_stored, reused=True)
         if missing:
             click.echo(f"loading {build.llm.name}", err=True)
             generator.load()
@@ -97,7 +100,7 @@ class _Verdicts:
 
     def __init__(self, build: Build, generator: Generator, judge: Judge, blocks: list[Block]) -> None:
         self._build, self._generator, self._judge, self._blocks = build, generator, judge, blocks
-        self.unparsed: Counter[str] = Counter()
+        self._unparsed: Counter[str] = Counter()
         self._judged: Counter[str] = Counter()
 
     def of_split(self, split: str) -> Iterator[AnnotatedExample]:
@@ -106,22 +109,35 @@ class _Verdicts:
         for block, answers in self._generator.answers(wanted):
             members = [example for example in block if example.split == split]
             for annotated in self._judge.annotate(members, answers):
-                self.unparsed[annotated.example.source] += annotated.n_unparsed
+                self._unparsed[annotated.example.source] += annotated.n_unparsed
                 self._judged[annotated.example.source] += VERDICTS_PER_EXAMPLE
                 yield annotated
 
-    def check(self) -> None:
-        """Raise JudgeError where a source has more unparsed verdicts than the build allows."""
-        allowed = self._build.allow_unparsed
-        for source, verdicts in sorted(self._judged.items()):
-            share = self.unparsed[source] / verdicts
-            if share > allowed:
-                raise JudgeError(
-                    f"{share:.1%} of the verdicts could not be parsed; {allowed:.1%} are allowed",
-                    where=f"source {source}",
-                    remedy="read the judge's words in the work folder's verdicts.sqlite, change the judge or its "
-                    "prompt, or allow it: --allow-unparsed",
-                )
+    def counts(self) -> dict[str, UnparsedCount]:
+        """Count each source's verdicts. Raises: JudgeError where more are unparsed than the build allows."""
+        counts: dict[str, UnparsedCount] = {
+            source: {"unparsed": self._unparsed[source], "verdicts": verdicts}
+            for source, verdicts in sorted(self._judged.items())
+        }
+        excess = _too_many_unparsed(counts, self._build.allow_unparsed)
+        if excess is not None:
+            source, share = excess
+            raise JudgeError(
+                f"{share:.1%} of the verdicts could not be parsed; {self._build.allow_unparsed:.1%} are allowed",
+                where=f"source {source}",
+                remedy=f"read the judge's words in {self._build.work / VERDICTS_NAME}, change the judge or its prompt, "
+                "or allow it: --allow-unparsed",
+            )
+        return counts
+
+
+def _too_many_unparsed(counts: Mapping[str, UnparsedCount], allowed: float) -> tuple[str, float] | None:
+    """Name the first source whose share of unparsed verdicts is above the allowance, with the share."""
+    for source, count in sorted(counts.items()):
+        share = count["unparsed"] / count["verdicts"]
+        if share > allowed:
+            return source, share
+    return None
 
 
 def _write(build: Build, writer: ReleaseWriter, verdicts: _Verdicts) -> None:
@@ -145,34 +161,28 @@ def _judge(build: Build, load: LoadEngine) -> Judge:
         return RuleJudge(LexicalJudge())
     llm = build.judge_llm
     prompts = {criterion: build.prompts[criterion] for criterion in ("correctness", "consistency")}
-    cache = VerdictCache(build.work / "verdicts.sqlite")
+    cache = VerdictCache(build.work / VERDICTS_NAME)
     return LlmJudge(build.judge, prompts, cache, lambda: load(build, llm, VllmConfig(seed=build.seed)))
 
 
-def _content(build: Build, unparsed: Counter[str]) -> dict[str, object]:
+def _content(build: Build, unparsed: dict[str, UnparsedCount]) -> dict[str, object]:
     flags = Counter(flag for example in build.examples for flag in example.flags)
     counts = build.counts
     return {
         "schema_version": SCHEMA_VERSION,
         "profile": build.profile_name,
         "partial": build.is_partial,
-        "config": build.effective_config(),
-        "config_hash": build.hash(),
+        "config": build.effective_config,
+        "config_hash": build.hash,
         "counts": counts,
         "flag_counts": dict(flags),
-        "sources": {builder.key: _terms(builder) for builder in build.builders if builder.key in counts},
+        "sources": {key: _terms(build, BUILDERS[key]) for key in build.chosen if key in counts},
         "llms": {
             build.llm.slug: {
                 "name": build.llm.name,
                 "description": build.llm.description,
                 "provenance": build.generation.engine,
-                "unparsed": {
-                    source: {
-                        "unparsed": unparsed[source],
-                        "verdicts": sum(of_source.values()) * VERDICTS_PER_EXAMPLE,
-                    }
-                    for source, of_source in counts.items()
-                },
+                "unparsed": unparsed,
             }
         },
         "judge": {**asdict(build.judge)},
@@ -181,5 +191,9 @@ def _content(build: Build, unparsed: Counter[str]) -> dict[str, object]:
     }
 
 
-def _terms(builder: SourceBuilder) -> dict[str, object]:
-    return {"title": builder.title, **asdict(builder.licence)}
+def _terms(build: Build, builder: SourceBuilder) -> dict[str, object]:
+    terms = {"title": builder.title, **asdict(builder.licence)}
+    if build.origin.kind == "embedded":
+        notes = [builder.licence.note, *(file.note for file in builder.embedded_files.values())]
+        terms["note"] = "; ".join(note for note in notes if note) or None
+    return terms

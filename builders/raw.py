@@ -168,6 +168,8 @@ def _decoded(text: str, where: str) -> object:
             value=text[max(0, error.pos - 20) : error.pos + 20],
             remedy="fetch the file again from its source, or correct this record",
         ) from error
+    except RecursionError as error:
+        raise SourceError("nested too deeply", where=where, remedy="fetch the file again from its source") from error
 
 
 def _as_record(path: Path, number: int, value: object) -> Record:

@@ -1,5 +1,8 @@
 """What a build tells its user: the plan before, the table after, the sources there are."""
 
+import shlex
+import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -9,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 from builders import BUILDERS
-from builders.examples import splits_of
 from builders.settings import Build
 from honestybench.records import N_SAMPLED
 from honestybench.release import Manifest
@@ -32,6 +34,9 @@ def plan_lines(build: Build) -> Iterator[str]:
     yield f"questions    {total:,} ({build.origin.kind}): {total - mmlu:,} and {mmlu:,} of MMLU"
     for source, splits in counts.items():
         yield f"  {source:13}" + ", ".join(f"{split} {count:,}" for split, count in splits.items())
+    missing = [key for key in build.sources if key not in build.chosen]
+    if missing:
+        yield f"left out     {', '.join(missing)}: no {build.origin.kind} file tells these splits"
     yield f"answers      {total * (1 + N_SAMPLED):,} (1 greedy and {N_SAMPLED} sampled a question)"
     yield f"verdicts     at most {total * (1 + 2 * N_SAMPLED):,}"
     yield f"out          {build.out}"
@@ -43,12 +48,11 @@ def planned_counts(build: Build) -> dict[str, dict[str, int]]:
     if build.origin.kind == "embedded":
         return build.counts
     return {
-        builder.key: {
-            split: builder.counts[split] if build.limit is None else min(build.limit, builder.counts[split])
-            for split in splits_of(builder, build.origin.kind)
-            if split in build.splits
+        key: {
+            split: BUILDERS[key].counts[split] if build.limit is None else min(build.limit, BUILDERS[key].counts[split])
+            for split in splits
         }
-        for builder in build.builders
+        for key, splits in build.chosen.items()
     }
 
 
@@ -78,10 +82,19 @@ def source_table() -> Table:
     return table
 
 
-def next_lines(out: Path, slug: str) -> tuple[str, str]:
-    """Give the two lines a user types next."""
-    call = f'load_dataset("{out}", "{slug}", split="test")'
-    return (f"honestybench verify {out}", f"python -c 'from datasets import load_dataset; print({call}[0])'")
+def next_lines(out: Path, manifest: Manifest, slug: str) -> tuple[str, str]:
+    """Give the two lines a user types next; they run as they stand, from the folder the build ran in."""
+    programs = Path(sys.executable).parent
+    is_active = shutil.which("honestybench") == str(programs / "honestybench")
+    at = "" if is_active else f"{_from_here(programs)}/"
+    split = "test" if "test" in manifest.aliases(slug) else manifest.splits(slug)[0]
+    code = f'from datasets import load_dataset; print(load_dataset("{out}", "{slug}", split="{split}")[0])'
+    return f"{at}honestybench verify {shlex.quote(str(out))}", f"{at}python -c {shlex.quote(code)}"
+
+
+def _from_here(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def show(lines: Iterable[str | Table]) -> None:

@@ -10,13 +10,21 @@ from pathlib import Path
 import pyarrow as pa
 
 from builders import BUILDERS
-from builders.base import SourceBuilder
-from builders.examples import EMBEDDED, QuestionOrigin, annotate_flags, read_examples, select_builders, splits_of
+from builders.examples import (
+    EMBEDDED,
+    QuestionOrigin,
+    annotate_flags,
+    read_examples,
+    refuse_split,
+    select_builders,
+    splits_of,
+)
 from builders.hub_layout import hub_provenance
-from honestybench import __version__, models
+from honestybench import __version__, hub, models
 from honestybench.annotate.lexical import LexicalJudge
 from honestybench.annotate.plan import (
     BLOCK_SIZE,
+    JUDGE_SAMPLING,
     GenerationConfig,
     JudgeConfig,
     Profile,
@@ -26,6 +34,7 @@ from honestybench.annotate.plan import (
     load_prompts,
 )
 from honestybench.annotate.prompt import PromptTemplate
+from honestybench.annotate.verdict import VERSION as VERDICT_PARSER
 from honestybench.engine import scripted, vllm_engine
 from honestybench.engine.base import Provenance
 from honestybench.errors import UnknownNameError, UsageError
@@ -41,7 +50,8 @@ class Build:
     """One build as asked for. The derived properties are computed once and load no model.
 
     `limit` keeps the first examples of each source and split in id order, which is random order;
-    None keeps all. `work` holds finished blocks and verdicts between builds.
+    None keeps all. `work` holds finished blocks and verdicts between builds. `pin_revisions` asks
+    the Hub for the commit of an LLM there; without it a plan needs no network.
     Raises: UsageError and its kinds, for whatever is asked wrongly.
     """
 
@@ -60,6 +70,7 @@ class Build:
     prompt_files: Mapping[str, Path] = field(default_factory=dict)
     allow_unparsed: float = 0.01
     annotated_default: bool = False
+    pin_revisions: bool = True
 
     @cached_property
     def profile(self) -> Profile:
@@ -74,29 +85,39 @@ class Build:
             raise UsageError(
                 f"the profile {self.profile_name!r} needs an LLM", remedy="name one: --llm Qwen/Qwen2.5-7B-Instruct"
             )
-        return models.resolve(name)
+        return self._pinned(models.resolve(name))
 
     @cached_property
     def judge_llm(self) -> models.ModelRef | None:
         """The judging LLM; None for the lexical judge."""
-        return find_judge(self.judge_name or self.profile.judge)
+        found = find_judge(self.judge_name or self.profile.judge)
+        return None if found is None else self._pinned(found)
 
     @cached_property
-    def builders(self) -> list[SourceBuilder]:
-        """The builders of the chosen sources."""
-        return select_builders(self.sources)
+    def chosen(self) -> dict[str, list[str]]:
+        """Source key -> its splits of this build, as far as the origin's files can tell them."""
+        for split in self.splits:
+            if split not in SPLITS:
+                raise UnknownNameError("split", split, SPLITS)
+        builders = select_builders(self.sources)
+        wanted = {
+            builder.key: [split for split in splits_of(builder, self.origin.kind) if split in self.splits]
+            for builder in builders
+        }
+        for builder in builders:
+            if not splits_of(builder, self.origin.kind) and len(builders) < len(BUILDERS):
+                refuse_split(builder, next(iter(builder.counts)), self.origin.kind)
+        return {key: splits for key, splits in wanted.items() if splits}
 
     @cached_property
     def examples(self) -> list[QAExample]:
         """All questions of this build, flagged, sorted by source and id."""
-        for split in self.splits:
-            if split not in SPLITS:
-                raise UnknownNameError("split", split, SPLITS)
-        examples = []
-        for builder in self.builders:
-            for split in splits_of(builder, self.origin.kind):
-                if split in self.splits:
-                    examples += read_examples(builder, split, self.origin)[: self.limit]
+        examples = [
+            example
+            for key, splits in self.chosen.items()
+            for split in splits
+            for example in read_examples(BUILDERS[key], split, self.origin)[: self.limit]
+        ]
         if not examples:
             raise UsageError("no question is left", remedy="choose other sources or splits, or a limit of at least 1")
         return annotate_flags(examples)
@@ -108,7 +129,14 @@ class Build:
         if self.judge_llm is not None:
             roles |= {criterion: f"judge-{criterion}" for criterion in ("correctness", "consistency")}
         loaded = load_prompts(tuple(roles.values()), self.prompt_files)
-        return {role: loaded[name] for role, name in roles.items()}
+        prompts = {role: loaded[name] for role, name in roles.items()}
+        if prompts["qa"].has_stub != prompts["mmlu"].has_stub:
+            raise UsageError(
+                "of these two prompts one ends with a started answer, the other does not",
+                where=f"prompts {roles['qa']} and {roles['mmlu']}",
+                remedy="end both with an [assistant] turn, or none",
+            )
+        return prompts
 
     @cached_property
     def vllm_config(self) -> vllm_engine.VllmConfig:
@@ -137,6 +165,8 @@ class Build:
         criteria = ("correctness", "consistency")
         return JudgeConfig(
             judge=f"llm:{self.judge_llm.name}",
+            parser=VERDICT_PARSER,
+            sampling=JUDGE_SAMPLING,
             provenance=self._provenance(self.judge_llm, vllm_engine.VllmConfig(seed=self.seed)),
             prompts={criterion: self.prompts[criterion].sha256 for criterion in criteria},
         )
@@ -160,8 +190,9 @@ class Build:
             of_source[example.split] = of_source.get(example.split, 0) + 1
         return counts
 
+    @cached_property
     def effective_config(self) -> dict[str, object]:
-        """Everything that can change the release's bytes, as plain JSON values."""
+        """Everything that can change the release's rows, as plain JSON values."""
         rows = "\n".join(canonical_json(question_row(example)) for example in self.examples)
         return {
             "annotated_default": self.annotated_default,
@@ -169,7 +200,7 @@ class Build:
             "judge": asdict(self.judge),
             "questions": {
                 "origin": self.origin.kind,
-                "sources": [builder.key for builder in self.builders],
+                "sources": list(self.chosen),
                 "splits": list(self.splits),
                 "limit": self.limit,
                 "sha256": sha256_hex(rows),
@@ -178,9 +209,10 @@ class Build:
             "writer": {"honestybench": __version__, "pyarrow": pa.__version__, "schema": SCHEMA_VERSION},
         }
 
+    @cached_property
     def hash(self) -> str:
-        """Hash the effective configuration, the profile and what the manifest says about the run."""
-        return sha256_hex(canonical_json([self.profile_name, self.effective_config()]))
+        """Hash the profile's name and the effective configuration; 64 hexadecimal digits."""
+        return sha256_hex(canonical_json([self.profile_name, self.effective_config]))
 
     def generation_hash(self) -> str:
         """Hash what can change an answer: the store's address."""
@@ -190,13 +222,18 @@ class Build:
         """Say per source and split which commit and files of the Hub the questions came from, if they did."""
         if self.origin.kind != "hub":
             return {}
-        found = [builder for builder in self.builders if builder.key in self.counts]
         return {
             "hub": {
-                builder.key: {split: hub_provenance(builder, split) for split in self.counts[builder.key]}
-                for builder in found
+                key: {split: hub_provenance(BUILDERS[key], split) for split in splits}
+                for key, splits in self.chosen.items()
             }
         }
+
+    def _pinned(self, ref: models.ModelRef) -> models.ModelRef:
+        """Fix the commit of an LLM on the Hub, so that equal configurations mean equal weights."""
+        if ref.kind != "hub" or not self.pin_revisions or self.engine != "vllm":
+            return ref
+        return models.pin(ref, hub.commit_of(models.repository(ref), models.revision(ref) or "main"))
 
     def _provenance(self, ref: models.ModelRef, config: vllm_engine.VllmConfig) -> Provenance:
         if self.engine not in ENGINES:

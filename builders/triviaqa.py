@@ -56,5 +56,12 @@ BUILDER = SourceBuilder(
     ),
     parse_release=parse_release,
     from_hub=from_hub,
-    embedded_files={"in_domain": EmbeddedFile(name="unfiltered-web-dev.json", layout="release")},
+    embedded_files={
+        "in_domain": EmbeddedFile(
+            name="unfiltered-web-dev.json",
+            layout="release",
+            note="the excerpt mixes training and development questions of public test fixtures, which cannot be told "
+            "apart here; its file header says dev",
+        )
+    },
 )

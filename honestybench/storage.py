@@ -5,7 +5,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,6 +14,9 @@ from honestybench.errors import ReleaseError, StorageError
 
 MANIFEST_NAME = "manifest.json"
 """The file that makes a folder a release; it is written last."""
+
+LOCK_NAME = ".lock"
+"""The file in a folder that one process holds while it writes there."""
 
 _REFUSALS = {
     errno.ENOSPC: ("the disk is full", "free some space, or write to another disk"),
@@ -46,12 +49,12 @@ def exclusive(folder: Path) -> Iterator[None]:
     """
     with refused_writes(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT)
+        handle = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            remedy = "wait for it, or use another work folder"
+            remedy = "wait for it, or name another folder"
             raise StorageError("another build uses this folder", where=str(folder), remedy=remedy) from error
         yield
     finally:
@@ -63,8 +66,8 @@ class ReplacedFolder:
 
     `new` is the folder to fill. It stands in `<out>.partial`, next to `out` and so on the same
     disk; the previous folder waits there for the moment between the two renames. A process killed
-    at any point leaves the old folder or the new one, whole, and the next run tidies up.
-    Leaving the block without `commit()` changes nothing.
+    at any point leaves the old folder or the new one, whole, and the next run tidies up. One
+    process at a time works on an `out`. Leaving the block without `commit()` changes nothing.
     Raises: ReleaseError when `out` holds something that is no release; StorageError.
     """
 
@@ -73,19 +76,27 @@ class ReplacedFolder:
         self._work = self.out.with_name(self.out.name + ".partial")
         self._previous = self._work / "previous"
         self.new = self._work / "new"
+        self._lock = ExitStack()
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a killed process left something to tidy up; entering and leaving the block does it."""
+        return self._work.exists()
 
     def __enter__(self) -> Self:
         with refused_writes(self.out):
-            self.settle()
             self._refuse_foreign()
-            self.new.mkdir(parents=True)
+            self._lock.enter_context(exclusive(self._work))
+            self._settle()
+            self.new.mkdir()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with refused_writes(self.out):
-            self.settle()
+        with refused_writes(self.out), self._lock:
+            self._settle()
+            shutil.rmtree(self._work)
 
     def commit(self) -> None:
         """Force the new folder to disk and swap it in."""
@@ -99,18 +110,28 @@ class ReplacedFolder:
             os.rename(self.new, self.out)
             _sync(self.out.parent)
 
-    def settle(self) -> None:
-        """Tidy up after a killed process: restore the previous folder if it was in between, drop what is partial."""
+    def _settle(self) -> None:
+        """Restore the previous folder if a process was killed between the two renames, and drop what is partial."""
         if self._previous.exists() and not self.out.exists():
             os.rename(self._previous, self.out)
-        if self._work.exists():
-            shutil.rmtree(self._work)
+        for leftover in (self._previous, self.new):
+            if leftover.exists():
+                shutil.rmtree(leftover)
 
     def _refuse_foreign(self) -> None:
+        ours = {LOCK_NAME, self._previous.name, self.new.name}
+        if self._work.exists() and not (self._work.is_dir() and {path.name for path in self._work.iterdir()} <= ours):
+            raise ReleaseError(
+                "something stands where the build must work aside; it stays as it is",
+                where=str(self._work),
+                remedy="move it away, or name another folder for the release",
+            )
         if not self.out.exists():
             return
         if not self.out.is_dir():
-            raise ReleaseError("a file stands where the release folder must be", where=str(self.out))
+            raise ReleaseError(
+                "a file stands where the release folder must be", where=str(self.out), remedy="name another folder"
+            )
         if any(self.out.iterdir()) and not (self.out / MANIFEST_NAME).is_file():
             raise ReleaseError(
                 "the folder is not empty and holds no release; it stays as it is",

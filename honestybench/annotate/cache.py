@@ -7,8 +7,8 @@ value cannot be found, and an interrupted build goes on where it stopped.
 import json
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -98,43 +98,44 @@ def _generation(fields: dict[str, object]) -> Generation:
 
 
 class VerdictCache:
-    """What an LLM judge said, by content: one writer, a local disk."""
+    """What an LLM judge said, by content: one writer, a local disk. Raises: DataError, StorageError."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create the file. Raises: StorageError, DataError."""
+        """Open or create the file."""
         self._path = path
         with refused_writes(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with self._told():
             self._database = sqlite3.connect(path)
             with self._database:
                 self._database.execute("CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, raw TEXT NOT NULL)")
-        except sqlite3.DatabaseError as error:
-            raise DataError(
-                f"the verdict cache cannot be opened: {error}",
-                where=str(path),
-                remedy="delete it; verdicts are asked again",
-            ) from error
 
     def get(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the raw words known for these keys."""
         found: dict[str, str] = {}
-        with closing(self._database.cursor()) as cursor:
+        with self._told():
             for key in keys:
-                row = cursor.execute("SELECT raw FROM verdicts WHERE key = ?", (key,)).fetchone()
+                row = self._database.execute("SELECT raw FROM verdicts WHERE key = ?", (key,)).fetchone()
                 if row is not None:
                     found[key] = row[0]
         return found
 
     def put(self, words: Mapping[str, str]) -> None:
-        """Commit raw words, all or none. Raises: StorageError when the disk refuses."""
-        try:
-            with self._database:
-                self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?)", words.items())
-        except sqlite3.OperationalError as error:
-            remedy = "free some space, and let only one build write it"
-            raise StorageError(f"cannot write: {error}", where=str(self._path), remedy=remedy) from error
+        """Commit raw words, all or none."""
+        with self._told(), self._database:
+            self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?)", words.items())
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            remedy = "free some space, make the folder writable, and let only one build use it"
+            raise StorageError(f"the verdict cache: {error}", where=str(self._path), remedy=remedy) from error
+        except sqlite3.DatabaseError as error:
+            remedy = "delete it; its verdicts are asked again"
+            raise DataError(f"the verdict cache is corrupt: {error}", where=str(self._path), remedy=remedy) from error

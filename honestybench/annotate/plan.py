@@ -76,11 +76,16 @@ class GenerationConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeConfig:
-    """All that can change a verdict."""
+    """All that can change a verdict.
+
+    `parser` is the version of `parse_verdict`. The lexical judge needs name and provenance only.
+    """
 
     judge: str
     provenance: Provenance = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict)
+    parser: str | None = None
+    sampling: SamplingConfig | None = None
 
 
 def config_hash(config: GenerationConfig | JudgeConfig) -> str:

@@ -54,6 +54,11 @@ class PromptTemplate:
         """Hash of the template's text, 64 hexadecimal digits."""
         return sha256_hex(self.text)
 
+    @property
+    def has_stub(self) -> bool:
+        """Whether the last turn is a started answer that the LLM continues."""
+        return bool(_ROLE.findall(self.text)[-1] == "assistant")
+
     def render(self, **fields: str) -> tuple[Message, ...]:
         """Fill the fields in and return the chat turns."""
         parts = _ROLE.split(self.text)[1:]
