@@ -46,13 +46,34 @@ score-release: $(VENV)/.stamp-base ## write labels and baselines of the release 
 score: $(VENV)/.stamp-base ## score every submissions/<llm>/<system> again: scorecard.json, comparison.json
 	@$(BIN)/honestybench score-all submissions
 
+.PHONY: leaderboard
+leaderboard: $(VENV)/.stamp-base ## build the site from submissions/ into site/
+	@$(BIN)/python -m leaderboard build
+
+.PHONY: serve
+serve: leaderboard ## build the site and serve it to this machine's browsers, at port 8000
+	@$(BIN)/python -m leaderboard serve
+
+.PHONY: screenshots
+screenshots: leaderboard browser ## take pictures of the site into build/screenshots/
+	@$(BIN)/python -m leaderboard screenshots
+
+.PHONY: browser
+browser: ## install Debian's Chromium where it is missing, for pictures and the tests of the site (as root)
+	@command -v chromedriver > /dev/null && { command -v chromium || command -v google-chrome; } > /dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    echo 'browser: installing chromium, chromium-driver and fonts-liberation'; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+	      chromium chromium-driver fonts-liberation > /dev/null; \
+	  else echo 'browser: Chromium is missing; as root: apt-get install chromium chromium-driver' >&2; exit 1; fi
+
 ##@ Develop
 
 .PHONY: venv
 venv: $(VENV)/.stamp-engine ## make .venv with the engine for this machine (GPU or CPU)
 
 .PHONY: test
-test: $(VENV)/.stamp-engine ## run all tests, the real engine included; ARGS='-k name' narrows them
+test: $(VENV)/.stamp-engine $(if $(filter 0,$(shell id -u)),browser) ## run all tests, real engine and browser included; ARGS='-k name' narrows them
 	@$(BIN)/python -m pytest $(ARGS)
 
 .PHONY: lint

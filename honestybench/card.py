@@ -152,7 +152,7 @@ def _annotation(manifest: Manifest) -> Iterator[str]:
         yield "This release holds questions only.\n"
     for slug, llm in sorted(content["llms"].items()):
         yield f"### {_code(slug)}\n"
-        yield f"Answers by {_text(llm['name'])}:\n"
+        yield f"Answers by {_text(llm['name'])}: {_text(llm['description'])}.\n"
         yield _settings(llm["provenance"])
         yield _table(
             ["source", "verdicts", "unparsed", "share"],

@@ -58,9 +58,10 @@ class UnparsedCount(TypedDict):
 
 
 class LlmInfo(TypedDict):
-    """One answering LLM: its name, all that can change its answers, unparsed verdicts by source."""
+    """One answering LLM: its name, what was run, all that can change its answers, unparsed verdicts by source."""
 
     name: str
+    description: str
     provenance: dict[str, object]
     unparsed: dict[str, UnparsedCount]
 

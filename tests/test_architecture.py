@@ -63,7 +63,12 @@ TABLE = (
     Row("elical.*", "elical.* records shards submission.* errors", "", "torch transformers peft"),
     Row("cli.*", "*", "click rich"),
     Row("builders.*", "* builders.* !scoring.* !metrics.* !elical.* !cli.*", "click datasets pyarrow rich yaml"),
-    Row("leaderboard.*", "leaderboard.* scorecard metrics.* slices submission.* shards errors", "click jinja2 pandas"),
+    Row("leaderboard.browser", "errors", "", "selenium"),
+    Row(
+        "leaderboard.*",
+        "leaderboard.* scorecard metrics submission.* records release shards storage terminal errors",
+        "click jinja2 markupsafe",
+    ),
 )
 
 # What `pip install honestybench` brings; every other package of the table is an extra.

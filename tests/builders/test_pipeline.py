@@ -17,7 +17,6 @@ from builders.settings import Build
 from honestybench.annotate.cache import request_seed
 from honestybench.annotate.generate import blocks_of
 from honestybench.engine.base import ChatRequest, Engine
-from honestybench.engine.vllm_engine import VllmEngine
 from honestybench.errors import HonestyBenchError, JudgeError, StorageError, UnknownNameError, UsageError
 from honestybench.records import N_SAMPLED, QAExample
 from honestybench.shards import read_table
@@ -162,7 +161,7 @@ def test_two_builds_do_not_share_a_work_folder_at_once(build: Build) -> None:
 
 
 @pytest.mark.engine
-def test_the_real_engine_builds_a_release_that_loads(tmp_path: Path, engine: VllmEngine) -> None:
+def test_the_real_engine_builds_a_release_that_loads(tmp_path: Path, engine: Engine) -> None:
     """One question of four sources through the real LLM, twice from nothing: equal bytes, and `datasets` reads it."""
     sources = ("nq", "popqa", "2wiki", "mmlu")
     builds = [
@@ -170,7 +169,7 @@ def test_the_real_engine_builds_a_release_that_loads(tmp_path: Path, engine: Vll
         for name in ("one", "two")
     ]
     for build in builds:
-        run(build, lambda *_: Borrowed(engine))
+        run(build, lambda *_: engine)
         assert verify_release(build.out) == []
     assert digests(builds[0].out) == digests(builds[1].out)
     rows = load_dataset(str(builds[0].out), SLUG, split="test", cache_dir=str(tmp_path / "cache"))
@@ -180,17 +179,6 @@ def test_the_real_engine_builds_a_release_that_loads(tmp_path: Path, engine: Vll
         assert row["greedy_cumulative_logprob"] < 0 and len(row["greedy_tokens"]) == len(row["greedy_logprobs"]) > 0
         assert set(row["sampling_finish_reason"]) <= {"stop", "length"}
         assert row["self_consistency"] == sum(row["consistency_judgement"]) / N_SAMPLED
-
-
-class Borrowed:
-    """The shared engine, which a build must not close."""
-
-    def __init__(self, engine: VllmEngine) -> None:
-        self.provenance = engine.provenance
-        self.generate = engine.generate
-
-    def close(self) -> None:
-        pass
 
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -1,0 +1,1 @@
+"""The leaderboard: scorecards in, a static site out. It shows numbers and computes none."""
