@@ -1,40 +1,21 @@
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 import honestybench
 from honestybench.errors import DataError, SubmissionError
-from honestybench.labels import Labels, labels_of_release, write_labels
+from honestybench.labels import Labels
 from honestybench.metrics import METRICS
-from honestybench.scorecard import ScoreCard, read_scorecard, rounded, write_scorecard
-from honestybench.scoring import score_all, score_file, score_submission
+from honestybench.scoring import score_file
 from honestybench.scoring.comparison import compare_track
 from honestybench.scoring.labelled import labelled_tracks
-from honestybench.scoring.recheck import differences, verify_submission
-
-SETS = json.loads((Path(__file__).parent / "golden" / "metrics.json").read_text(encoding="utf-8"))["datasets"]
-SYSTEM = """\
-name: Mine
-family: mine
-llm: made-up-llm
-release: {release}
-method_class: other
-sees: question
-labels_used: 0
-samples_per_question: 0
-extra_passes: 0
-selected_on: none
-authors: [Somebody]
-date: 2026-01-31
-description: Made up.
-"""
+from honestybench.scoring.recheck import differences
 
 
 def made_up(sizes: dict[str, tuple[int, int]], seed: int = 1) -> tuple[Labels, dict[str, float]]:
@@ -121,18 +102,40 @@ def test_aggregates_leave_few_sources_out(tmp_path: Path) -> None:
     assert track["headline"]["value"] == aggregates["weighted"]["auroc"]["value"]
 
 
+def variance(value: Mapping[str, Any]) -> float:
+    """Undo a logit interval: half its width is 1.96 sd / (a (1 - a))."""
+    low, high = (math.log(value[key] / (1 - value[key])) for key in ("ci_low", "ci_high"))
+    return float(((high - low) / 2 / 1.959963984540054 * value["value"] * (1 - value["value"])) ** 2)
+
+
 def test_the_weighted_interval_combines_those_of_the_sources(tmp_path: Path) -> None:
     labels, given = made_up({"a": (30, 50), "b": (20, 20)})
     track = score_file(write(tmp_path / "c.jsonl", given), labels)["tracks"]["labels"]
-
-    def variance(value: dict[str, float]) -> float:
-        """Undo the logit interval: half its width is 1.96 sd / (a (1 - a))."""
-        low, high = (math.log(value[key] / (1 - value[key])) for key in ("ci_low", "ci_high"))
-        return ((high - low) / 2 / 1.959963984540054 * value["value"] * (1 - value["value"])) ** 2
-
     of_a, of_b = (variance(track["sources"][name]["metrics"]["auroc"]) for name in ("a", "b"))
     expected = (80 / 120) ** 2 * of_a + (40 / 120) ** 2 * of_b
     assert variance(track["headline"]) == pytest.approx(expected)
+
+
+def test_the_null_of_a_mean_is_the_mean_of_the_nulls(tmp_path: Path) -> None:
+    labels, given = made_up({"a": (40, 40), "b": (20, 20), "few": (1, 30)})
+    track = score_file(write(tmp_path / "c.jsonl", given), labels)["tracks"]["labels"]
+    means = {name: table["ece_10_null"]["mean"] or 0 for name, table in track["sources"].items()}
+    null = track["ece_10_null"]
+    assert null["weighted"]["mean"] == pytest.approx((80 * means["a"] + 40 * means["b"]) / 120)
+    assert null["macro"]["mean"] == pytest.approx((means["a"] + means["b"]) / 2)
+    # All together: gaps of different sources cancel, as in one simulation of all answers; 1000 draws of sd < .04.
+    correct, confidence = of_source(labels, given, "a", "b", "few")
+    together = honestybench.score(confidence, correct)["ece_10_null"]
+    assert null["pooled"]["mean"] == pytest.approx(together["mean"], abs=5 * 0.04 * (2 / 1000) ** 0.5)
+    assert null["pooled"]["mean"] < null["weighted"]["mean"]
+
+
+def test_equal_sources_have_independent_nulls(tmp_path: Path) -> None:
+    labels, given = made_up({"a": (15, 15), "b": (15, 15)})
+    equal = {name: index % 30 / 30 for index, name in enumerate(given)}
+    sources = score_file(write(tmp_path / "c.jsonl", equal), labels)["tracks"]["labels"]["sources"]
+    assert sources["a"]["metrics"] == {**sources["b"]["metrics"], "alignment": sources["a"]["metrics"]["alignment"]}
+    assert sources["a"]["ece_10_null"] != sources["b"]["ece_10_null"]
 
 
 def test_few_counting_sources_make_the_headline_pooled(tmp_path: Path) -> None:
@@ -222,147 +225,25 @@ def test_flags_of_the_card(tmp_path: Path) -> None:
     assert {warning["code"] for warning in clipped["warnings"]} == {"CLIPPED", "CONSTANT"}
 
 
-@pytest.fixture
-def llm_folder(small_release: ModuleType, tmp_path: Path) -> Path:
-    """A submissions/<llm>/ folder with labels and no system yet."""
-    small_release.write(tmp_path / "release")
-    labels = labels_of_release(tmp_path / "release")
-    write_labels(labels, tmp_path / "made-up-llm")
-    return tmp_path / "made-up-llm"
-
-
-def submit(llm_folder: Path, name: str, value: float, file: str = "confidences.jsonl", track: str = "") -> Path:
-    """Write a system that answers with values around one number, for one track or all."""
-    release = json.loads((llm_folder / "release.json").read_text(encoding="utf-8"))["release_id"]
-    folder = llm_folder / name
-    folder.mkdir(exist_ok=True)
-    (folder / "system.yaml").write_text(SYSTEM.format(release=release), encoding="utf-8")
-    ids = [each for each in sorted(labels_ids(llm_folder)) if f"-{track}" in each]
-    write(folder / file, {each: (value + row * value) % 1 for row, each in enumerate(ids)})
-    return folder
-
-
-def labels_ids(llm_folder: Path) -> list[str]:
-    return [str(each) for each in pq.read_table(llm_folder / "labels.parquet")["id"].to_pylist()]
-
-
-def test_a_track_without_its_ids_is_not_submitted(llm_folder: Path) -> None:
-    card = score_submission(submit(llm_folder, "mine", 0.3, track="ood-"))
-    assert [card["tracks"][track]["status"] for track in card["tracks"]] == ["not_submitted", "scored", "not_submitted"]
-    left = card["tracks"]["in_domain"]
-    assert left["headline"]["reason"] == "not submitted" and left["aggregates"]["weighted"]["auroc"]["value"] is None
-    assert (card["llm"], card["system"]) == ("made-up-llm", "mine")
-
-
-def test_seeds_give_mean_and_spread(llm_folder: Path) -> None:
-    values = []
-    for seed, value in enumerate((0.37, 0.11, 0.83)):
-        alone = score_submission(submit(llm_folder, f"alone{seed}", value))
-        values.append(alone["tracks"]["ood"]["pooled_auroc"]["value"])
-        folder = submit(llm_folder, "seeds", value, file=f"confidences-seed{seed}.jsonl")
-    card = score_submission(folder)
-    assert [each["seed"] for each in card["inputs"]] == [0, 1, 2]
-    assert card["tracks"]["ood"]["pooled_auroc"]["value"] == pytest.approx(np.mean(values))
-    assert card["seeds"] is not None
-    spread = card["seeds"]["ood"]
-    assert list(spread["by_seed"]) == ["0", "1", "2"]
-    assert spread["sd"] == pytest.approx(np.std(values, ddof=1))
-    assert (spread["minimum"], spread["maximum"]) == (min(values), max(values))
-
-
-def test_faulty_folders_are_refused(llm_folder: Path) -> None:
-    folder = submit(llm_folder, "mine", 0.3)
-    submit(llm_folder, "mine", 0.3, file="confidences-seed0.jsonl")
-    with pytest.raises(SubmissionError, match="with and without a seed"):
-        score_submission(folder)
-    (folder / "confidences.jsonl").unlink()
-    submit(llm_folder, "mine", 0.3, file="confidences-seed1.jsonl", track="ood-")
-    with pytest.raises(SubmissionError, match="different tracks"):
-        score_submission(folder)
-    for path in folder.glob("confidences*"):
-        path.unlink()
-    with pytest.raises(SubmissionError, match="no confidence file"):
-        score_submission(folder)
-    (folder / "system.yaml").write_text(SYSTEM.format(release="0" * 64), encoding="utf-8")
-    with pytest.raises(SubmissionError, match="release must be that of the labels"):
-        score_submission(folder)
-
-
-def test_a_rejected_file_is_not_scored(llm_folder: Path) -> None:
-    folder = submit(llm_folder, "mine", 0.3)
-    with (folder / "confidences.jsonl").open("a", encoding="utf-8") as file:
-        file.write('\n{"id": "nq-ood-000000000000", "confidence": NaN}')
-    with pytest.raises(SubmissionError, match="NOT_JSON_NUMBER"):
-        score_submission(folder)
-
-
-def scored(folder: Path) -> ScoreCard:
-    card = score_submission(folder)
-    write_scorecard(folder / "scorecard.json", card)
-    return card
-
-
-def test_a_committed_card_is_verified(llm_folder: Path) -> None:
-    folder = submit(llm_folder, "mine", 0.3)
-    card = scored(folder)
-    assert verify_submission(folder) == []
-    assert read_scorecard(folder / "scorecard.json") == rounded(card)
-    committed = read_scorecard(folder / "scorecard.json")
-    committed["tracks"]["ood"]["aggregates"]["pooled"]["brier"]["value"] = 0.01
-    write_scorecard(folder / "scorecard.json", committed)
-    (fault,) = verify_submission(folder)
-    assert fault.startswith("tracks.ood.aggregates.pooled.brier.value: 0.01 in the card, 0.")
-
-
-def test_changed_confidences_are_found(llm_folder: Path) -> None:
-    folder = submit(llm_folder, "mine", 0.3)
-    scored(folder)
-    submit(llm_folder, "mine", 0.4)
-    assert any(fault.startswith("inputs[0].sha256: ") for fault in verify_submission(folder))
-
-
-def test_differences_by_kind() -> None:
-    assert list(differences({"a": 1.0, "b": [1]}, {"a": 1 + 1e-12, "b": [1]}, "")) == []
-    assert list(differences({"a": 1.0}, {"a": None}, "")) == ["a: 1.0 in the card, None now"]
-    assert list(differences({"a": 1}, {"b": 1}, "")) == ["a: only in the committed card", "b: only in the new card"]
-    assert list(differences({"a": [1, 2]}, {"a": [1]}, "")) == ["a: 2 entries in the card, 1 entries now"]
-
-
-def test_the_comparison_holds_the_golden_covariance(tmp_path: Path) -> None:
-    """Two systems on one source: values and covariance are DeLong's, from exact arithmetic."""
-    golden = SETS["g2_quantised_20"]
-    ids = [f"q{row:04d}" for row in range(200)]
-    columns: dict[str, list[object]] = {
-        "id": list(ids),
-        "source": ["one"] * 200,
-        "split": ["labels"] * 200,
-        "greedy_correctness": list(golden["correct"]),
-    }
-    track = labelled_tracks(Labels(columns=columns))["labels"]
-    systems = {
-        name: track.answers([dict(zip(ids, golden[key], strict=True))])
-        for name, key in (("b", "second_confidence"), ("a", "confidence"))
-    }
-    moments = golden["delong_pair"]
-    compared = compare_track(systems, {"a": moments["auc1"], "b": moments["auc2"]})
-    assert compared["systems"] == ["a", "b"]
-    metric = compared["metrics"]["auroc"]
-    assert (metric["kind"], metric["values"]) == ("weighted", [moments["auc1"], moments["auc2"]])
-    expected = [[moments["var1"], moments["cov"]], [moments["cov"], moments["var2"]]]
-    assert metric["covariance"] == [pytest.approx(row, rel=1e-9) for row in expected]
-    assert compared["metrics"]["brier"]["reason"] and compared["rank_intervals"]["reason"]
-
-
-def test_all_systems_of_a_folder_are_compared(llm_folder: Path) -> None:
-    submit(llm_folder, "whole", 0.37)
-    submit(llm_folder, "part", 0.11, track="ood-")
-    cards, comparison = score_all(llm_folder)
-    assert sorted(cards) == ["part", "whole"] and comparison["llm"] == "made-up-llm"
-    systems = {track: compared["systems"] for track, compared in comparison["tracks"].items()}
-    assert systems["ood"] == ["part", "whole"]
-    assert all(names == ["whole"] for track, names in systems.items() if track != "ood")
-    metric = comparison["tracks"]["ood"]["metrics"]["auroc"]
-    assert metric["values"] == [cards[name]["tracks"]["ood"]["headline"]["value"] for name in ("part", "whole")]
+@pytest.mark.parametrize(
+    ("sizes", "kind"),
+    [({"a": (30, 50), "b": (20, 20), "c": (3, 9)}, "weighted"), ({"a": (12, 12), "b": (3, 9), "c": (1, 7)}, "pooled")],
+)
+def test_compared_variances_are_those_of_the_intervals(sizes, kind: str, tmp_path: Path) -> None:
+    labels, given = made_up(sizes)
+    _, other = made_up(sizes, seed=2)
+    track = labelled_tracks(labels)["labels"]
+    headlines = [
+        score_file(write(tmp_path / "c.jsonl", each), labels)["tracks"]["labels"]["headline"] for each in (given, other)
+    ]
+    systems = {"a": track.answers([given]), "b": track.answers([other]), "c": track.answers([given])}
+    values = {name: headline["value"] for name, headline in zip("abc", [*headlines, headlines[0]], strict=True)}
+    metric = compare_track(systems, values)["metrics"]["auroc"]
+    covariance = np.array(metric["covariance"])
+    assert metric["kind"] == kind
+    assert np.diag(covariance) == pytest.approx([variance(headlines[k]) for k in (0, 1, 0)])
+    # A system and itself differ by nothing, with certainty.
+    assert covariance[0, 0] + covariance[2, 2] - 2 * covariance[0, 2] == pytest.approx(0, abs=1e-15)
 
 
 def test_a_track_without_any_label_is_undefined(tmp_path: Path) -> None:
