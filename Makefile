@@ -24,8 +24,9 @@ SUBMISSION ?= submissions/smollm2-135m-instruct-q4_1
 build-bench: $(VENV)/.stamp-engine ## build a release and show its gate; see the variables below
 	@$(BIN)/python -m builders build --profile '$(PROFILE)' --out '$(OUT)' $(if $(LLM),--llm '$(LLM)') \
 	  $(if $(JUDGE),--judge '$(JUDGE)') $(if $(LIMIT),--limit '$(LIMIT)') $(if $(SOURCES),--sources '$(SOURCES)') \
-	  $(if $(QA_DIR),--qa-dir '$(QA_DIR)') $(if $(RAW_DIR),--raw-dir '$(RAW_DIR)') $(if $(DRY_RUN),--dry-run)
+	  $(if $(QA_DIR),--qa-dir '$(QA_DIR)') $(if $(RAW_DIR),--raw-dir '$(RAW_DIR)') $(if $(DRY_RUN),--dry-run,--no-summary)
 	@$(if $(DRY_RUN),,$(BIN)/honestybench gate '$(OUT)')
+	@$(if $(DRY_RUN),,$(BIN)/python -m builders summary '$(OUT)')
 
 .PHONY: verify
 verify: $(VENV)/.stamp-base ## check every byte of the release in OUT against its manifest

@@ -38,8 +38,9 @@ def _profile_help() -> str:
         greedy, sampled = profile.greedy, profile.sampled
         rows.append(
             f"{name}: prompts {profile.prompt}-qa and {profile.prompt}-mmlu; "
-            f"1 greedy answer and {sampled.n} sampled at temperature {sampled.temperature}, top_p {sampled.top_p}, "
-            f"top_k {sampled.top_k}, repetition penalty {sampled.repetition_penalty}; at most {greedy.max_tokens} new "
+            f"1 greedy answer with repetition penalty {greedy.repetition_penalty}; {sampled.n} sampled ones at "
+            f"temperature {sampled.temperature}, top_p {sampled.top_p}, top_k {sampled.top_k}, repetition penalty "
+            f"{sampled.repetition_penalty}; at most {greedy.max_tokens} new "
             f"tokens; LLM {profile.llm or 'yours (--llm)'}, {profile.dtype}; judge {profile.judge}; "
             f"questions: {profile.questions}."
         )

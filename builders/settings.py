@@ -129,6 +129,14 @@ class Build:
         if self.judge_llm is not None:
             roles |= {criterion: f"judge-{criterion}" for criterion in ("correctness", "consistency")}
         loaded = load_prompts(tuple(roles.values()), self.prompt_files)
+        unused = sorted(self.prompt_files.keys() - roles.values())
+        if unused:
+            raise UsageError(
+                "this build does not use the replaced prompt",
+                where="--prompt",
+                value=unused[0],
+                remedy=f"it uses {', '.join(roles.values())}",
+            )
         prompts = {role: loaded[name] for role, name in roles.items()}
         if prompts["qa"].has_stub != prompts["mmlu"].has_stub:
             raise UsageError(

@@ -9,11 +9,10 @@ from honestybench.release import Manifest
 
 PAPER = "Annotation-Efficient Universal Honesty Alignment"
 PAPER_URL = "https://arxiv.org/abs/2510.17509"
-CITATION = f"""@inproceedings{{honesty-alignment,
-  title     = {{{PAPER}}},
-  booktitle = {{International Conference on Learning Representations (ICLR)}},
-  year      = {{2026}},
-  note      = {{arXiv:2510.17509}}
+CITATION = f"""@misc{{honesty-alignment,
+  title = {{{PAPER}}},
+  year  = {{2025}},
+  note  = {{arXiv:2510.17509; a later version appeared at ICLR 2026}}
 }}"""
 
 _HUB_LICENCES = ("apache-2.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0", "mit")
@@ -188,7 +187,7 @@ def _limits(manifest: Manifest) -> Iterator[str]:
     yield "## Determinism\n"
     yield (
         "Equal configuration, engine build and threads per worker give equal bytes, however often the build was "
-        "interrupted and with any number of workers. Across thread counts, block sizes or hardware, ids are equal; "
+        "interrupted. Across thread counts, block sizes or hardware, ids are equal; "
         "texts and log-probabilities may differ.\n"
     )
     yield (

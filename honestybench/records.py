@@ -78,8 +78,8 @@ class QAExample:
 class Generation:
     """One decoded answer.
 
-    `tokens` and `logprobs` (nats, one per token) are empty unless they were asked for;
-    `cumulative_logprob` (nats) is their sum, None without them.
+    `tokens` and `logprobs` (nats, one per token, the token that ended the answer included) are empty
+    unless they were asked for; `cumulative_logprob` (nats) is their sum, None without them.
     """
 
     text: str

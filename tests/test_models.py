@@ -47,6 +47,27 @@ def test_identity_of_a_folder_follows_its_content(tmp_path: Path) -> None:
     assert models.resolve(str(tmp_path)).identity == first
     config.write_text("{ }", "utf-8")
     assert models.resolve(str(tmp_path)).identity != first
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(bytes(2 << 20))
+    zeros = models.resolve(str(tmp_path)).identity
+    weights.write_bytes(bytes((2 << 20) - 1) + b"1")
+    assert models.resolve(str(tmp_path)).identity != zeros, "equal size, other weights"
+
+
+def test_a_pinned_hub_id_names_its_commit() -> None:
+    ref = models.pin(models.resolve("Qwen/Qwen2.5-7B-Instruct@main"), "c0ffee")
+    assert (ref.slug, models.weights(ref), models.revision(ref)) == (
+        "qwen2.5-7b-instruct",
+        "Qwen/Qwen2.5-7B-Instruct",
+        "c0ffee",
+    )
+    assert ref.identity == "hub:Qwen/Qwen2.5-7B-Instruct@c0ffee"
+
+
+@pytest.mark.parametrize("name", ["x/questions", "x/Questions"])
+def test_names_that_give_no_config_name_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="no config name of its own"):
+        models.resolve(name)
 
 
 def test_missing_package_tells_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

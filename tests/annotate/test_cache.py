@@ -100,6 +100,28 @@ def test_verdicts_come_back_after_reopening(tmp_path: Path) -> None:
 def test_verdict_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.sqlite"
     path.write_bytes(b"this is no database" * 100)
-    with pytest.raises(DataError, match="cannot be opened") as caught:
+    with pytest.raises(DataError, match="corrupt") as caught:
         VerdictCache(path)
-    assert str(path) in str(caught.value)
+    assert str(path) in str(caught.value) and "delete it" in str(caught.value)
+
+
+def test_damage_behind_the_header_is_named_when_it_is_met(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.sqlite"
+    cache = VerdictCache(path)
+    cache.put({str(number): "yes" * 50 for number in range(500)})
+    cache.close()
+    content = bytearray(path.read_bytes())
+    content[4096 * 2 :] = b"\xff" * len(content[4096 * 2 :])
+    path.write_bytes(bytes(content))
+    damaged = VerdictCache(path)
+    for attempt in (lambda: damaged.get([str(number) for number in range(500)]), lambda: damaged.put({"1": "no"})):
+        with pytest.raises(DataError, match="corrupt"):
+            attempt()
+    damaged.close()
+
+
+def test_a_cache_in_a_file_s_place_is_told(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "verdicts.sqlite").mkdir()
+    with pytest.raises(StorageError, match="unable to open"):
+        VerdictCache(tmp_path / "work" / "verdicts.sqlite")

@@ -8,8 +8,9 @@ import pytest
 from honestybench.annotate.cache import Answers, VerdictCache
 from honestybench.annotate.judge import LlmJudge, RuleJudge
 from honestybench.annotate.lexical import LexicalJudge
-from honestybench.annotate.plan import JudgeConfig
+from honestybench.annotate.plan import JUDGE_SAMPLING, JudgeConfig
 from honestybench.annotate.prompt import load_prompt
+from honestybench.annotate.verdict import parse_verdict
 from honestybench.engine.base import ChatRequest, Engine, Provenance, SamplingConfig
 from honestybench.records import N_SAMPLED, Generation, QAExample
 
@@ -135,14 +136,22 @@ def test_an_answer_cannot_close_its_delimiter(tmp_path: Path) -> None:
 
 @pytest.mark.engine
 def test_savings_of_the_real_judge_change_no_label(tmp_path: Path, engine: Engine) -> None:
-    """The small LLM as judge: asked the plain way, each verdict alone, it says the same."""
+    """The small LLM as judge says the same when every one of the 41 verdicts is asked alone."""
     judge = llm_judge(tmp_path, engine)
-    texts = TEXTS[:5] * 4
-    (annotated,) = judge.annotate([EXAMPLE], {EXAMPLE.id: answers("Neil Diamond", texts)})
+    (annotated,) = judge.annotate([EXAMPLE], {EXAMPLE.id: answers("Neil Diamond", TEXTS)})
     judge.close()
-    for index, text in enumerate(texts[:4]):
-        alone = llm_judge(tmp_path / f"alone{index}", engine)
-        (plain,) = alone.annotate([EXAMPLE], {EXAMPLE.id: answers("Neil Diamond", [text] * N_SAMPLED)})
-        alone.close()
-        assert plain.sampling_correctness[0] == annotated.sampling_correctness[index]
-        assert plain.consistency_judgement[0] == annotated.consistency_judgement[index]
+    golds = "; ".join(EXAMPLE.answers)
+
+    def alone(criterion: str, answer: str, **fields: str) -> int | None:
+        messages = PROMPTS[criterion].render(question=EXAMPLE.question, answer=answer, **fields)
+        ((reply,),) = engine.generate([ChatRequest(messages=messages, seed=0)], JUDGE_SAMPLING)
+        return {"yes": 1, "no": 0, "unparsed": None}[parse_verdict(reply.text)]
+
+    assert annotated.greedy_correctness == alone("correctness", "Neil Diamond", golds=golds)
+    assert list(annotated.sampling_correctness) == [alone("correctness", text, golds=golds) for text in TEXTS]
+    for text, label in zip(TEXTS, annotated.consistency_judgement, strict=True):
+        if text != "Neil Diamond":
+            assert label == alone("consistency", text, greedy="Neil Diamond")
+        else:
+            assert label == 1, "equal texts are consistent by definition"
+    assert annotated.n_unparsed < 41, "some reply is a verdict"

@@ -24,6 +24,7 @@ YES = [
     "Yes - both name Paris",
     "Yes\n\nExplanation: both name the same city.",
     "Yes, there isn't a difference",
+    "Yes (both are Paris)",
 ]
 NO = [
     "no",

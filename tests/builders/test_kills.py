@@ -1,6 +1,7 @@
 """A build that is killed, at any point and however often, ends in the bytes of one that was not."""
 
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from honestybench.verify import verify_release
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = ROOT / "tests" / "fixtures" / "kill_driver.py"
@@ -43,7 +46,12 @@ def assert_finished(result: subprocess.CompletedProcess[str]) -> None:
 def assert_nothing_half_written(folder: Path) -> None:
     """A release folder is whole or absent, and every block file can be read."""
     release = folder / "release"
-    assert not release.exists() or (release / "manifest.json").is_file()
+    assert not release.exists() or verify_release(release) == []
+    for block in (folder / "work").rglob("*.json"):
+        json.loads(block.read_bytes())
+
+
+JUDGED = [*SCRIPTED, "--judge", "llm:smollm2-135m-instruct-q4_1", "--allow-unparsed", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +92,20 @@ def test_kills_in_a_row_change_no_byte(undisturbed: tuple[dict[str, str], int], 
     assert kills == 4
     assert_finished(build(tmp_path, SCRIPTED) if result.returncode else result)
     assert digest(tmp_path) == expected
+
+
+def test_kills_of_an_llm_judge_change_no_byte(tmp_path: Path) -> None:
+    """All answers are there after 4 events a block; the judge's batches follow, two a row of 10 kills apart."""
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert_finished(build(whole, JUDGED))
+    events = int((whole / "events").read_text())
+    n_blocks = len(list((whole / "work").rglob("*.json")))
+    assert events > 4 * n_blocks + 6
+    assert build(killed, JUDGED, kill_at=4 * n_blocks + 3).returncode == -signal.SIGKILL
+    for _ in range(2):
+        assert build(killed, JUDGED, kill_at=3).returncode == -signal.SIGKILL
+    assert_finished(build(killed, JUDGED))
+    assert digest(killed) == digest(whole)
 
 
 @pytest.mark.engine

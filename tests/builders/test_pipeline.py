@@ -13,16 +13,25 @@ from datasets import load_dataset
 
 from builders import BUILDERS
 from builders.pipeline import load_engine, run, up_to_date
+from builders.report import next_lines
 from builders.settings import Build
 from honestybench.annotate.cache import request_seed
 from honestybench.annotate.generate import blocks_of
 from honestybench.engine.base import ChatRequest, Engine
-from honestybench.errors import HonestyBenchError, JudgeError, StorageError, UnknownNameError, UsageError
+from honestybench.errors import (
+    HonestyBenchError,
+    JudgeError,
+    ReleaseError,
+    StorageError,
+    UnknownNameError,
+    UsageError,
+)
 from honestybench.records import N_SAMPLED, QAExample
-from honestybench.shards import read_table
+from honestybench.shards import ReleaseWriter, read_table
 from honestybench.storage import exclusive
 from honestybench.verify import verify_release
 
+ROOT = Path(__file__).resolve().parents[2]
 SLUG = "smollm2-135m-instruct-q4_1"
 
 
@@ -125,6 +134,53 @@ def test_too_many_unparsed_verdicts_fail_the_build_and_keep_the_old_release(buil
     assert not build.out.with_name("release.partial").exists()
 
 
+def test_a_stricter_call_does_not_take_a_release_with_unparsed_verdicts(build: Build) -> None:
+    lenient = replace(build, judge_name=f"llm:{SLUG}", allow_unparsed=1.0)
+    first = run(lenient)
+    assert up_to_date(lenient) == first
+    strict = replace(lenient, allow_unparsed=0.01)
+    assert up_to_date(strict) is None
+    with pytest.raises(JudgeError):
+        run(strict, refuse_to_load)
+    assert up_to_date(lenient) == first
+
+
+def test_a_folder_beside_that_is_not_ours_is_left_alone(build: Build) -> None:
+    """`<out>.partial` is where a build works; a user's own folder of that name is not."""
+    foreign = build.out.with_name("release.partial")
+    foreign.mkdir()
+    (foreign / "chapter.txt").write_text("mine", "utf-8")
+    for attempt in (up_to_date, run):
+        with pytest.raises(ReleaseError, match="stands where the build must work aside"):
+            attempt(build)
+    assert (foreign / "chapter.txt").read_text("utf-8") == "mine"
+
+
+def test_two_builds_do_not_write_one_release_at_once(build: Build) -> None:
+    with ReleaseWriter(build.out):
+        for attempt in (up_to_date, run):
+            with pytest.raises(StorageError, match="another build uses this folder"):
+                attempt(build)
+    assert run(build).release_id
+
+
+def test_prompts_with_and_without_a_started_answer_do_not_mix(build: Build, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("[user]\n{question}\n", "utf-8")
+    with pytest.raises(UsageError, match="one ends with a started answer"):
+        run(replace(build, prompt_files={"sample-qa": mine}))
+
+
+@pytest.mark.parametrize("sources", [("mmlu",), ("hotpotqa",)])
+def test_next_lines_name_a_split_that_is_there(build: Build, sources: tuple[str, ...]) -> None:
+    splits = ("train", "mmlu")
+    few = replace(build, sources=sources, splits=splits, out=build.out.with_name("it's here"))
+    manifest = run(few)
+    _, load_line = next_lines(few.out, manifest, SLUG)
+    loaded = subprocess.run(["bash", "-c", load_line], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert loaded.returncode == 0 and "greedy_response" in loaded.stdout, loaded.stderr
+
+
 def test_limit_takes_the_first_ids_of_each_split(build: Build) -> None:
     whole = replace(build, limit=None, sources=("nq",)).examples
     few = replace(build, limit=3, sources=("nq",)).examples
@@ -189,12 +245,11 @@ def command(tmp_path: Path) -> Run:
     """Run `python -m builders build` with the scripted engine in a fresh folder."""
 
     def run_it(*arguments: str, prefix: str = "") -> subprocess.CompletedProcess[str]:
-        root = Path(__file__).resolve().parents[2]
         parts = [sys.executable, "-m", "builders", "build", "--engine", "scripted", "--limit", "1"]
         places = ["--out", str(tmp_path / "release"), "--work", str(tmp_path / "work")]
         quoted = " ".join(f"'{part}'" for part in (*parts, *places, *arguments))
         return subprocess.run(
-            ["bash", "-c", f"{prefix} {quoted}"], cwd=root, capture_output=True, text=True, timeout=120
+            ["bash", "-c", f"{prefix} {quoted}"], cwd=ROOT, capture_output=True, text=True, timeout=120
         )
 
     return run_it
@@ -215,9 +270,9 @@ def test_command_ends_with_table_and_next_lines(command: Run, tmp_path: Path) ->
         assert heading in first.stdout
     assert all(f" {key} " in first.stdout for key in BUILDERS)
     *_, verify_line, load_line = first.stdout.rstrip().splitlines()
-    assert verify_line.strip() == f"honestybench verify {tmp_path / 'release'}"
-    loaded = subprocess.run(["bash", "-c", load_line], capture_output=True, text=True, timeout=120)
-    assert loaded.returncode == 0 and "greedy_response" in loaded.stdout, loaded.stderr
+    for line, words in ((verify_line, "no fault"), (load_line, "greedy_response")):
+        typed = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=120)
+        assert typed.returncode == 0 and words in typed.stdout, typed.stderr
     second = command()
     assert second.returncode == 0 and "nothing to do: up to date" in second.stdout
     assert "answers" not in second.stderr
@@ -232,6 +287,9 @@ def test_command_ends_with_table_and_next_lines(command: Run, tmp_path: Path) ->
         (["--judge", "lexcal"], 2, "did you mean 'lexical'?"),
         (["--prompt", "sample-qa"], 2, "NAME=FILE"),
         (["--prompt", "sample-qa=/absent"], 2, "cannot read the prompt file"),
+        (["--prompt", "paper-qa=/absent"], 2, "does not use the replaced prompt (got 'paper-qa')"),
+        (["--dry-run", "--splits", "bogus"], 2, "unknown split (got 'bogus')"),
+        (["--sources", "pararel", "--raw-dir", "."], 1, "pararel: no release file holds the split"),
         (["--limit", "0"], 2, "x>=1"),
         (["--qa-dir", "/absent"], 2, "does not exist"),
     ],
@@ -280,8 +338,7 @@ def test_a_folder_that_holds_no_loadable_model_is_one_line(tmp_path: Path) -> No
     (model / "config.json").write_text(json.dumps({"model_type": "no-such-architecture"}), "utf-8")
     command = [sys.executable, "-m", "builders", "build", "--llm", str(model), "--limit", "1", "--sources", "nq"]
     places = ["--out", str(tmp_path / "release"), "--work", str(tmp_path / "work")]
-    root = Path(__file__).resolve().parents[2]
-    result = subprocess.run([*command, *places], cwd=root, capture_output=True, text=True, timeout=300)
+    result = subprocess.run([*command, *places], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert result.returncode == 1
     (line,) = [line for line in result.stderr.splitlines() if line.startswith("error:")]
     assert "could not load the model" in line and "Remedy:" in line and "Traceback" not in result.stderr

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import honestybench.cli.gate as gate_module
 from honestybench.cli.gate import gate, measure_gate
+from honestybench.errors import UnknownNameError
 
 # 200 questions; self-consistency .9 where right and .1 where wrong, but for 10 of each swapped.
 LABELS = [1] * 100 + [0] * 100
@@ -92,5 +93,5 @@ def test_command_exits_with_1_when_the_gate_is_failed(
 def test_unknown_llm_names_the_known_one(small_release: ModuleType, tmp_path: Path) -> None:
     small_release.write(tmp_path / "release")
     result = CliRunner().invoke(gate, [str(tmp_path / "release"), "--llm", "other"])
-    assert result.exit_code != 0
+    assert isinstance(result.exception, UnknownNameError) and result.exception.exit_code == 2
     assert small_release.LLM in str(result.exception)
