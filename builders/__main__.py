@@ -1,7 +1,7 @@
 """`python -m builders`: build a release, list the sources, refresh the embedded sample."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -126,7 +126,7 @@ def _build(options: dict[str, Any], *, pin_revisions: bool) -> Build:
         limit=options["limit"],
         seed=options["seed"],
         block_size=options["block_size"],
-        prompt_files=dict(_assignment(text) for text in options["prompts"]),
+        prompt_files=_assignments(options["prompts"]),
         allow_unparsed=options["allow_unparsed"],
         pin_revisions=pin_revisions,
     )
@@ -164,11 +164,15 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
-def _assignment(text: str) -> tuple[str, Path]:
-    name, equals, path = text.partition("=")
-    if not equals or not path:
-        raise UsageError("a prompt is replaced by NAME=FILE", where="--prompt", value=text)
-    return name, Path(path)
+def _assignments(texts: Sequence[str]) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for text in texts:
+        name, equals, path = text.partition("=")
+        if not equals or not path or name in files:
+            remedy = "give it as NAME=FILE, each name once"
+            raise UsageError("cannot tell what replaces the prompt", where="--prompt", value=text, remedy=remedy)
+        files[name] = Path(path)
+    return files
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ def up_to_date(build: Build) -> Manifest | None:
 
     A damaged release, or one with more unparsed verdicts than this build allows, is not up to date.
     """
+    build.check()
     folder = ReplacedFolder(build.out)
     if folder.is_unsettled:
         with folder:
@@ -67,6 +68,7 @@ def run(build: Build, load: LoadEngine = load_engine) -> Manifest:
     Finished blocks and verdicts in `build.work` are reused. On any error the previous release at
     `build.out` stays as it was. Raises: EngineError, JudgeError, StorageError and the rest of the tree.
     """
+    build.check()
     blocks = blocks_of(build.examples, build.generation.block_size)
     store = BlockStore(build.work / "generations" / build.generation_hash()[:16])
     prompts = {role: build.prompts[role] for role in ("qa", "mmlu")}

@@ -19,8 +19,8 @@ def shared_row(record: Record) -> SourceRow:
     if not golds:
         raise record.fault("answer", golds, "must hold at least one gold answer")
     source_row = record.optional_integer("source_row")
-    if source_row is not None and source_row < 0:
-        raise record.fault("source_row", source_row, "must count from 0")
+    if source_row is not None and not 0 <= source_row < 2**31:
+        raise record.fault("source_row", source_row, "must count from 0, below 2**31")
     return SourceRow(question=record.text("question"), answers=tuple(sorted(set(golds))), source_row=source_row)
 
 

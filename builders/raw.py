@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class Record:
         value = self._required(name, "text")
         if not isinstance(value, str):
             raise self.fault(name, value, "must be text")
-        return value
+        return self._whole_text(name, value)
 
     def optional_text(self, name: str) -> str | None:
         """Return a text field, None where it is absent or null. Raises SourceError."""
@@ -35,10 +36,10 @@ class Record:
     def integer(self, name: str) -> int:
         """Return a field that must be a whole number, as JSON or as its digits. Raises SourceError."""
         value = self._required(name, "a whole number")
-        if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
-            return int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self.fault(name, value, "must be a whole number")
+        if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
+            raise self.fault(name, value, "must be a whole number of at most 64 bits")
         return value
 
     def optional_integer(self, name: str) -> int | None:
@@ -50,7 +51,12 @@ class Record:
         value = self._required(name, "a list of texts")
         if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
             raise self.fault(name, value, "must be a list of texts")
-        return list(value)
+        return [self._whole_text(name, entry) for entry in value]
+
+    def _whole_text(self, name: str, text: str) -> str:
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise self.fault(name, text, "holds half of a surrogate pair, which is no text")
+        return text
 
     def child(self, name: str) -> "Record":
         """Return a field that must be a nested record. Raises SourceError."""
@@ -168,8 +174,9 @@ def _decoded(text: str, where: str) -> object:
             value=text[max(0, error.pos - 20) : error.pos + 20],
             remedy="fetch the file again from its source, or correct this record",
         ) from error
-    except RecursionError as error:
-        raise SourceError("nested too deeply", where=where, remedy="fetch the file again from its source") from error
+    except (ValueError, RecursionError) as error:
+        what = "JSON that nests too deeply, or holds a number of thousands of digits"
+        raise SourceError(what, where=where, remedy="fetch the file again from its source") from error
 
 
 def _as_record(path: Path, number: int, value: object) -> Record:

@@ -72,6 +72,23 @@ class Build:
     annotated_default: bool = False
     pin_revisions: bool = True
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.allow_unparsed <= 1:
+            raise UsageError("a share lies between 0 and 1", where="--allow-unparsed", value=self.allow_unparsed)
+        for option, path in (("--out", self.out), ("--work", self.work)):
+            if not str(path).isprintable():
+                raise UsageError("the path holds characters that cannot be written here", where=option, value=str(path))
+        work, beside = self.work.absolute(), "name a folder beside the release"
+        for taken in (str(self.out.absolute()), f"{self.out.absolute()}.partial"):
+            if work.is_relative_to(taken):
+                raise UsageError(
+                    "the work folder lies in the release's", where="--work", value=str(work), remedy=beside
+                )
+
+    def check(self) -> None:
+        """Find out all that is asked wrongly before a question is read."""
+        _ = (self.profile, self.chosen, self.prompts, self.generation, self.judge)
+
     @cached_property
     def profile(self) -> Profile:
         """The profile's settings."""
@@ -80,7 +97,7 @@ class Build:
     @cached_property
     def llm(self) -> models.ModelRef:
         """The answering LLM."""
-        name = self.llm_name or self.profile.llm
+        name = self.profile.llm if self.llm_name is None else self.llm_name
         if name is None:
             raise UsageError(
                 f"the profile {self.profile_name!r} needs an LLM", remedy="name one: --llm Qwen/Qwen2.5-7B-Instruct"
@@ -90,7 +107,7 @@ class Build:
     @cached_property
     def judge_llm(self) -> models.ModelRef | None:
         """The judging LLM; None for the lexical judge."""
-        found = find_judge(self.judge_name or self.profile.judge)
+        found = find_judge(self.profile.judge if self.judge_name is None else self.judge_name)
         return None if found is None else self._pinned(found)
 
     @cached_property

@@ -61,7 +61,7 @@ class UnknownNameError(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
         names = sorted(known)
-        close = get_close_matches(name, names, n=1)
+        close = get_close_matches(str(name), names, n=1)
         guess = f"did you mean {close[0]!r}? " if close else ""
         super().__init__(
             f"unknown {kind}",

@@ -15,6 +15,8 @@ from honestybench.errors import DataError
 TRACKS: tuple[str, ...] = ("in_domain", "ood", "mmlu")
 SPLITS: tuple[str, ...] = ("train", *TRACKS)
 N_SAMPLED = 20
+SUM_TOLERANCE = 1e-3
+"""Nats by which a sum of log-probabilities may be off: they come in float32."""
 
 Criterion = Literal["correctness", "consistency"]
 Verdict = Literal["yes", "no", "unparsed"]

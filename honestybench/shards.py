@@ -45,6 +45,7 @@ class ReleaseWriter:
         self._shards: dict[tuple[str, str], list[Shard]] = {}
 
     def __enter__(self) -> Self:
+        _refuse_foreign_files(self._folder.out)
         self._folder.__enter__()
         return self
 
@@ -89,6 +90,22 @@ class ReleaseWriter:
             (new / MANIFEST_NAME).write_text(manifest.to_json(), encoding="utf-8")
         self._folder.commit()
         return manifest
+
+
+def _refuse_foreign_files(release: Path) -> None:
+    """Raise ReleaseError when an older release also holds files that are no part of it: they would be lost."""
+    if not (release / MANIFEST_NAME).is_file():
+        return
+    shards = {shard["path"] for shard in read_manifest(release).content["shards"]}
+    found = {path.relative_to(release).as_posix() for path in release.rglob("*") if not path.is_dir()}
+    foreign = sorted(found - shards - {"README.md", CROISSANT_NAME, MANIFEST_NAME})
+    if foreign:
+        raise ReleaseError(
+            "the release's folder holds a file that is no part of it",
+            where=str(release),
+            value=foreign[0],
+            remedy="move it away, or name another folder",
+        )
 
 
 class _SplitFiles:

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ from honestybench.errors import ReleaseError, StorageError
 MANIFEST_NAME = "manifest.json"
 """The file that makes a folder a release; it is written last."""
 
+OWN_KEYS = frozenset({"release_id", "kind"})
+"""A manifest of ours has one of these: a release its id, a site its kind."""
+
 LOCK_NAME = ".lock"
 """The file in a folder that one process holds while it writes there."""
 
@@ -22,6 +26,10 @@ _REFUSALS = {
     errno.ENOSPC: ("the disk is full", "free some space, or write to another disk"),
     errno.EDQUOT: ("the disk quota is used up", "free some space, or write to another disk"),
     errno.EFBIG: ("the file may not grow that large", "raise the limit (`ulimit -f`), or write to another disk"),
+    errno.EEXIST: ("a file stands where a folder must be", "write to another folder"),
+    errno.EISDIR: ("a folder stands where a file must be", "write to another folder"),
+    errno.EBUSY: ("the folder is in use as a mount point", "write to a folder inside it"),
+    errno.EXDEV: ("the folder is in use as a mount point", "write to a folder inside it"),
     errno.EROFS: ("the disk is read-only", "write to another folder"),
     errno.EACCES: ("no permission to write", "write to another folder, or change its owner or mode"),
     errno.EPERM: ("no permission to write", "write to another folder, or change its owner or mode"),
@@ -72,7 +80,17 @@ class ReplacedFolder:
     """
 
     def __init__(self, out: Path) -> None:
-        self.out = out.resolve()
+        try:
+            self.out = out.resolve()
+        except (RuntimeError, OSError) as error:
+            raise ReleaseError(
+                f"the path leads nowhere: {error}", where=str(out), remedy="name another folder"
+            ) from error
+        if not self.out.name or os.path.ismount(self.out):
+            remedy = "name a folder inside it"
+            raise ReleaseError(
+                "the root of a disk cannot be swapped for a new folder", where=str(self.out), remedy=remedy
+            )
         self._work = self.out.with_name(self.out.name + ".partial")
         self._previous = self._work / "previous"
         self.new = self._work / "new"
@@ -132,12 +150,21 @@ class ReplacedFolder:
             raise ReleaseError(
                 "a file stands where the release folder must be", where=str(self.out), remedy="name another folder"
             )
-        if any(self.out.iterdir()) and not (self.out / MANIFEST_NAME).is_file():
+        if any(self.out.iterdir()) and not _is_ours(self.out / MANIFEST_NAME):
             raise ReleaseError(
                 "the folder is not empty and holds no release; it stays as it is",
                 where=str(self.out),
                 remedy="name an empty or new folder, or the folder of an older release",
             )
+
+
+def _is_ours(manifest: Path) -> bool:
+    """Tell whether a manifest is one that this package writes; other programs use the name too."""
+    try:
+        value = json.loads(manifest.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(value, dict) and bool(value.keys() & OWN_KEYS)
 
 
 def _sync(path: Path) -> None:

@@ -14,7 +14,15 @@ import pyarrow.parquet as pq
 from honestybench.card import render_card
 from honestybench.croissant import CROISSANT_NAME, croissant_json
 from honestybench.errors import DataError, ReleaseError
-from honestybench.records import N_SAMPLED, AnnotatedExample, Generation, QAExample, canonical_json, example_id
+from honestybench.records import (
+    N_SAMPLED,
+    SUM_TOLERANCE,
+    AnnotatedExample,
+    Generation,
+    QAExample,
+    canonical_json,
+    example_id,
+)
 from honestybench.release import (
     MAX_FAULTS,
     QUESTIONS,
@@ -28,9 +36,6 @@ from honestybench.release import (
 )
 from honestybench.schema import QUESTIONS_SCHEMA
 from honestybench.shards import BATCH_ROWS, UNREADABLE, file_sha256, unexpected_nulls
-
-LOGPROB_TOLERANCE = 1e-3
-"""Nats by which the sum of a row's float32 log-probabilities may miss the recorded float64 sum."""
 
 COPY_SUFFIX = re.compile(r"(-([2-9]|[1-9][0-9]+))?")
 VERDICTS_PER_ROW = 1 + 2 * N_SAMPLED
@@ -167,7 +172,7 @@ def _annotation_faults(row: Mapping[str, Any], record: AnnotatedExample) -> Iter
     if len(record.greedy.tokens) != len(record.greedy.logprobs):
         yield f"{where!r}: {len(record.greedy.tokens)} greedy tokens, {len(record.greedy.logprobs)} log-probabilities"
     total, recorded = math.fsum(record.greedy.logprobs), row["greedy_cumulative_logprob"]
-    if not abs(total - recorded) <= LOGPROB_TOLERANCE:
+    if not abs(total - recorded) <= SUM_TOLERANCE:
         yield f"{where!r}: greedy_cumulative_logprob is {recorded!r}, its tokens sum to {total!r}"
 
 

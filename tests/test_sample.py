@@ -29,7 +29,7 @@ def test_it_verifies_and_is_small() -> None:
 
 
 def test_it_holds_every_embedded_question(rows: list[dict]) -> None:
-    build = Build(profile_name="sample", out=SAMPLE, work=SAMPLE, engine="scripted")
+    build = Build(profile_name="sample", out=SAMPLE, work=SAMPLE.with_name("work"), engine="scripted")
     embedded = {example.id: example for example in build.examples}
     # 40 of nine sources, TriviaQA's 18, MMLU's 30, and HotpotQA's 40 training questions: 408 + 40.
     assert len(embedded) == 448

@@ -1,3 +1,4 @@
+import json
 import shutil
 import signal
 import subprocess
@@ -10,9 +11,13 @@ from honestybench.errors import ReleaseError, StorageError
 from honestybench.storage import MANIFEST_NAME, ReplacedFolder, refused_writes
 
 
+def manifest(text: str) -> str:
+    return json.dumps({"release_id": text})
+
+
 def replace(out: Path, text: str) -> None:
     with ReplacedFolder(out) as folder:
-        (folder.new / MANIFEST_NAME).write_text(text)
+        (folder.new / MANIFEST_NAME).write_text(manifest(text))
         (folder.new / "data").mkdir()
         (folder.new / "data" / "shard").write_text(text * 3)
         folder.commit()
@@ -23,7 +28,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def contents(text: str) -> dict[str, bytes]:
-    return {MANIFEST_NAME: text.encode(), "data/shard": text.encode() * 3}
+    return {MANIFEST_NAME: manifest(text).encode(), "data/shard": text.encode() * 3}
 
 
 def test_a_new_folder_replaces_the_old_one_whole(tmp_path: Path) -> None:
@@ -55,6 +60,26 @@ def test_a_folder_that_is_no_release_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match=r"holds no release; it stays as it is.*Remedy"), ReplacedFolder(tmp_path):
         pass
     assert (tmp_path / "thesis.tex").read_text() == "precious"
+
+
+@pytest.mark.parametrize("text", ['{"name": "an extension of a browser"}', "[]", "no JSON", ""])
+def test_another_program_s_manifest_makes_no_release(tmp_path: Path, text: str) -> None:
+    (tmp_path / MANIFEST_NAME).write_text(text)
+    with pytest.raises(ReleaseError, match="holds no release"), ReplacedFolder(tmp_path):
+        pass
+    assert tree(tmp_path) == {MANIFEST_NAME: text.encode()}
+
+
+@pytest.mark.parametrize("place", ["/", "/proc"])
+def test_the_root_of_a_disk_is_not_replaced(place: str) -> None:
+    with pytest.raises(ReleaseError, match="the root of a disk"):
+        ReplacedFolder(Path(place))
+
+
+def test_a_loop_of_links_is_told(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(ReleaseError, match="the path leads nowhere"):
+        ReplacedFolder(tmp_path / "loop" / "release")
 
 
 def test_a_file_is_not_replaced(tmp_path: Path) -> None:

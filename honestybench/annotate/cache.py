@@ -5,15 +5,17 @@ value cannot be found, and an interrupted build goes on where it stopped.
 """
 
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from honestybench.errors import DataError, StorageError
-from honestybench.records import N_SAMPLED, Generation, canonical_json, sha256_hex
+from honestybench.records import N_SAMPLED, SUM_TOLERANCE, Generation, canonical_json, sha256_hex
 from honestybench.storage import refused_writes
 
 Answers = tuple[Generation, tuple[Generation, ...]]
@@ -67,7 +69,7 @@ class BlockStore:
             }
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (DataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise DataError(
                 "the block file is corrupt", where=str(path), remedy="delete it; its answers are generated again"
             ) from error
@@ -92,9 +94,18 @@ class BlockStore:
                 partial.unlink(missing_ok=True)
 
 
-def _generation(fields: dict[str, object]) -> Generation:
-    parts = {name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()}
-    return Generation(**parts)  # type: ignore[arg-type]
+def _generation(fields: dict[str, Any]) -> Generation:
+    """Read one stored generation. Raises: DataError, TypeError when it is none."""
+    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()}
+    generation = Generation(**parts)
+    if not isinstance(generation.text, str) or not isinstance(generation.finish_reason, str):
+        raise DataError("a generation needs a text and a finish reason")
+    if len(generation.tokens) != len(generation.logprobs):
+        raise DataError("a generation needs one log-probability a token")
+    total = generation.cumulative_logprob
+    if total is not None and not abs(total - math.fsum(generation.logprobs)) <= SUM_TOLERANCE:
+        raise DataError("log-probabilities must add up to their sum")
+    return generation
 
 
 class VerdictCache:

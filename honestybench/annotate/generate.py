@@ -6,7 +6,7 @@ from honestybench.annotate.cache import Answers, BlockStore, block_key, request_
 from honestybench.annotate.plan import GenerationConfig, config_hash
 from honestybench.annotate.prompt import PromptTemplate
 from honestybench.engine.base import ChatRequest, Engine
-from honestybench.errors import EngineError
+from honestybench.errors import DataError, EngineError
 from honestybench.records import QAExample
 
 Block = tuple[QAExample, ...]
@@ -55,6 +55,9 @@ class Generator:
         for block in blocks:
             key = self.key(block)
             answers = self._store.get(key)
+            if answers is not None and answers.keys() != {example.id for example in block}:
+                remedy = "delete it; its answers are generated again"
+                raise DataError("the block file holds other examples", where=str(self._store.path(key)), remedy=remedy)
             if answers is None:
                 answers = self._ask(block)
                 self._store.put(key, answers)

@@ -64,6 +64,20 @@ def test_block_comes_back_equal(tmp_path_factory: pytest.TempPathFactory, text: 
 
 
 @pytest.mark.parametrize(
+    "change",
+    [{"text": 5}, {"finish_reason": None}, {"logprobs": [-1.0]}, {"cumulative_logprob": float("nan")}, {"extra": 1}],
+)
+def test_a_block_that_was_edited_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    store = BlockStore(tmp_path)
+    store.put("00aa", {EXAMPLE: answers("x", -1.0)})
+    stored = json.loads(store.path("00aa").read_text("utf-8"))
+    stored[EXAMPLE]["greedy"] |= change
+    store.path("00aa").write_text(json.dumps(stored), "utf-8")
+    with pytest.raises(DataError, match="corrupt"):
+        store.get("00aa")
+
+
+@pytest.mark.parametrize(
     "damage", [b"", b'{"popqa', b"[]", b'{"x": {}}', b'{"x": {"greedy": {"nope": 1}, "sampled": []}}']
 )
 def test_corrupt_block_is_named_with_its_remedy(tmp_path: Path, damage: bytes) -> None:

@@ -13,6 +13,7 @@ from honestybench.annotate.plan import GenerationConfig
 from honestybench.annotate.prompt import load_prompt
 from honestybench.engine.base import ChatRequest, SamplingConfig
 from honestybench.engine.scripted import ScriptedEngine
+from honestybench.errors import DataError
 from honestybench.records import N_SAMPLED, Generation, QAExample, example_id
 
 GREEDY = SamplingConfig(logprobs=True, max_tokens=24)
@@ -75,6 +76,17 @@ def test_a_stored_block_is_not_asked_again(tmp_path: Path) -> None:
     assert [missing.is_stored(block) for block in blocks] == [True, False, True]
     assert [answers for _, answers in missing.answers(blocks)] == expected
     assert len(again.batches) == 2
+
+
+def test_a_block_file_of_other_examples_is_refused(tmp_path: Path) -> None:
+    one, other = (blocks_of([example(number)], 2)[0] for number in (1, 2))
+    first = generator(tmp_path, Recorder())
+    list(first.answers([one]))
+    store = BlockStore(tmp_path)
+    store.path(first.key(other)).parent.mkdir(parents=True, exist_ok=True)
+    store.path(first.key(one)).rename(store.path(first.key(other)))
+    with pytest.raises(DataError, match="other examples"):
+        list(first.answers([other]))
 
 
 def test_a_changed_configuration_reuses_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from datasets import load_dataset
 
 from builders import BUILDERS
+from builders.examples import HUB
 from builders.pipeline import load_engine, run, up_to_date
 from builders.report import next_lines
 from builders.settings import Build
@@ -156,6 +157,14 @@ def test_a_folder_beside_that_is_not_ours_is_left_alone(build: Build) -> None:
     assert (foreign / "chapter.txt").read_text("utf-8") == "mine"
 
 
+def test_a_user_s_file_in_an_older_release_is_not_lost(build: Build) -> None:
+    run(build)
+    (build.out / "notes.txt").write_text("mine", "utf-8")
+    with pytest.raises(ReleaseError, match=r"no part of it \(got 'notes\.txt'\)"):
+        run(replace(build, seed=1))
+    assert (build.out / "notes.txt").read_text("utf-8") == "mine"
+
+
 def test_two_builds_do_not_write_one_release_at_once(build: Build) -> None:
     with ReleaseWriter(build.out):
         for attempt in (up_to_date, run):
@@ -198,6 +207,7 @@ def test_limit_takes_the_first_ids_of_each_split(build: Build) -> None:
         ({"judge_name": "human"}, UnknownNameError, "lexical, llm:NAME"),
         ({"engine": "tgi"}, UnknownNameError, "scripted, vllm"),
         ({"profile_name": "paper"}, UsageError, "--llm"),
+        ({"profile_name": "paper", "origin": HUB}, UsageError, "--llm"),
         ({"sources": ("squad",), "splits": ("train",)}, UsageError, "no question is left"),
     ],
 )
@@ -291,6 +301,9 @@ def test_command_ends_with_table_and_next_lines(command: Run, tmp_path: Path) ->
         (["--dry-run", "--splits", "bogus"], 2, "unknown split (got 'bogus')"),
         (["--sources", "pararel", "--raw-dir", "."], 1, "pararel: no release file holds the split"),
         (["--limit", "0"], 2, "x>=1"),
+        (["--llm", ""], 2, "unknown LLM (got '')"),
+        (["--allow-unparsed", "nan"], 2, "a share lies between 0 and 1"),
+        (["--prompt", "sample-qa=a", "--prompt", "sample-qa=b"], 2, "each name once"),
         (["--qa-dir", "/absent"], 2, "does not exist"),
     ],
 )

@@ -163,3 +163,21 @@ def test_a_long_value_is_cut_in_the_message(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         record.text("question")
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"question": "\\ud800", "answer": ["a"]}', "surrogate"),
+        ('{"question": "q", "answer": ["\\udfff"]}', "surrogate"),
+        ('{"question": "q", "answer": ["a"], "source_row": ' + "9" * 5000 + "}", "thousands of digits"),
+        ('{"question": "q", "answer": ["a"], "source_row": "' + "9" * 5000 + '"}', "64 bits"),
+        ('{"question": "q", "answer": ["a"], "source_row": 2147483648}', "below 2"),
+        ("[" * 100_000, "nests too deeply"),
+    ],
+)
+def test_odd_json_is_one_line(tmp_path: Path, line: str, words: str) -> None:
+    path = write(tmp_path / "f.jsonl", line + "\n")
+    with pytest.raises(SourceError, match=words) as caught:
+        list(read_qa(BUILDERS["nq"], "in_domain", path))
+    assert "f.jsonl" in str(caught.value) and "record 1" in str(caught.value)
