@@ -80,3 +80,18 @@ def annotated_row(record: AnnotatedExample) -> dict[str, object]:
         "sample_accuracy": record.sample_accuracy,
         "n_unparsed": record.n_unparsed,
     }
+
+
+def unexpected_nulls(batch: pa.RecordBatch) -> list[str]:
+    """Name the columns that hold a null, in a cell or in a list, where the contract has none.
+
+    Only lists of verdicts (int8) may hold nulls: an unparsed verdict.
+    """
+    found = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        inner = 0
+        if pa.types.is_nested(field.type) and field.type.value_type != pa.int8():
+            inner = column.flatten().null_count
+        if inner or (column.null_count and not field.nullable):
+            found.append(field.name)
+    return found

@@ -17,6 +17,7 @@ from honestybench.croissant import CROISSANT_NAME, croissant_json
 from honestybench.errors import DataError, ReleaseError, UnknownNameError, UsageError
 from honestybench.records import SPLITS
 from honestybench.release import CONFIG_NAME, Manifest, Shard, card_place, read_manifest, schema_of, shard_path
+from honestybench.schema import unexpected_nulls
 from honestybench.storage import MANIFEST_NAME, ReplacedFolder, refused_writes
 
 Row = Mapping[str, object]
@@ -211,21 +212,6 @@ def file_sha256(path: Path) -> str:
     """Hash a file's bytes; 64 hexadecimal digits."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def unexpected_nulls(batch: pa.RecordBatch) -> list[str]:
-    """Name the columns that hold a null, in a cell or in a list, where the contract has none.
-
-    Only lists of verdicts (int8) may hold nulls: an unparsed verdict.
-    """
-    found = []
-    for field, column in zip(batch.schema, batch.columns, strict=True):
-        inner = 0
-        if pa.types.is_nested(field.type) and field.type.value_type != pa.int8():
-            inner = column.flatten().null_count
-        if inner or (column.null_count and not field.nullable):
-            found.append(field.name)
-    return found
 
 
 def _read_shard(path: Path, schema: pa.Schema, names: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:

@@ -34,8 +34,8 @@ from honestybench.release import (
     read_manifest,
     schema_of,
 )
-from honestybench.schema import QUESTIONS_SCHEMA
-from honestybench.shards import BATCH_ROWS, UNREADABLE, file_sha256, unexpected_nulls
+from honestybench.schema import QUESTIONS_SCHEMA, unexpected_nulls
+from honestybench.shards import BATCH_ROWS, UNREADABLE, file_sha256
 
 COPY_SUFFIX = re.compile(r"(-([2-9]|[1-9][0-9]+))?")
 VERDICTS_PER_ROW = 1 + 2 * N_SAMPLED

@@ -1,5 +1,6 @@
 """Cache keys carry everything that can change a value; the stores are exact and atomic."""
 
+import json
 import resource
 from pathlib import Path
 
