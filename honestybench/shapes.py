@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typedd
 
 from honestybench.records import canonical_json
 
+LARGEST_INTEGER = 2**53
+
 
 def read_strict_json(path: Path) -> object:
     """Read a file as JSON that could be written again: no NaN, no infinity, no half of a surrogate pair.
@@ -22,7 +24,8 @@ def read_strict_json(path: Path) -> object:
 def shape_faults(value: object, hint: Any, where: str) -> Iterator[str]:
     """Compare a JSON value with a type: TypedDict, dict, list, Literal, union or a plain class.
 
-    A whole number passes for a float, true and false for no number; keys that no TypedDict names are left alone.
+    A whole number passes for a float, true and false for no number, and no whole number beyond ±2**53, which few
+    readers of JSON hold exactly; keys that no TypedDict names are left alone.
     """
     origin = get_origin(hint)
     if origin is UnionType:
@@ -71,6 +74,8 @@ def _class_faults(value: object, classes: tuple[Any, ...], where: str) -> Iterat
     if not isinstance(value, accepted) or (isinstance(value, bool) and not {bool, object} & set(classes)):
         names = " or ".join("null" if each is NoneType else each.__name__ for each in classes)
         yield f"{where} must be {names}, not {value!r:.80}"
+    elif isinstance(value, int) and object not in classes and abs(value) > LARGEST_INTEGER:
+        yield f"{where} is beyond ±2**53"
 
 
 def _refuse_constant(name: str) -> None:

@@ -47,6 +47,8 @@ def test_good_ones_pass() -> None:
         ({"inner": {"x": {"share": False, "kind": "b"}}}, "it.inner.x.share must be float or null, not False"),
         ({"inner": {"x": {"share": 1, "kind": "c"}}}, "it.inner.x.kind must be 'a' or 'b', not 'c'"),
         ({"inner": {"x": {"share": 1, "kind": []}}}, "it.inner.x.kind must be 'a' or 'b', not []"),
+        ({"count": -(2**53) - 1}, "it.count is beyond ±2**53"),
+        ({"rows": [[10**400]]}, "it.rows[0][0] is beyond ±2**53"),
         ({"later": None}, "it.later must be str, not None"),
     ],
 )
