@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import UnionType
-from typing import Any, TypedDict, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import TypedDict, cast
 
 import pyarrow as pa
 
 from honestybench.errors import DataError, ReleaseError, UnknownNameError, UsageError
 from honestybench.records import SPLITS, canonical_json, sha256_hex
 from honestybench.schema import ANNOTATED_SCHEMA, QUESTIONS_SCHEMA, SCHEMA_VERSION
+from honestybench.shapes import read_strict_json, shape_faults
 from honestybench.storage import MANIFEST_NAME
 
 QUESTIONS = "questions"
@@ -119,7 +119,7 @@ class Manifest:
 
     @classmethod
     def _checked(cls, value: object, *, where: str) -> "Manifest":
-        faults = list(_shape_faults(value, _ManifestFile, "manifest"))
+        faults = list(shape_faults(value, _ManifestFile, "manifest"))
         if not faults:
             faults = list(_content_faults(cast(_ManifestFile, value)["content"]))
         if faults:
@@ -177,8 +177,7 @@ def read_manifest(release: Path) -> Manifest:
     """Read and check a release's manifest. Raises: ReleaseError when it is missing or not what it must be."""
     path = release / MANIFEST_NAME
     try:
-        value = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
-        canonical_json(value).encode()
+        value = read_strict_json(path)
     except FileNotFoundError as error:
         raise ReleaseError(
             f"no release here: {MANIFEST_NAME} is missing",
@@ -223,38 +222,6 @@ def card_place(release: Path) -> tuple[Path, str]:
     if (release.parent / "__init__.py").is_file():
         return release.parent / "README.md", f"{release.name}/data"
     return release / "README.md", "data"
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _shape_faults(value: object, hint: Any, where: str) -> Iterator[str]:
-    """Compare a JSON value with a type: TypedDict, dict, list, union or a plain class."""
-    origin = get_origin(hint)
-    if is_typeddict(hint) or hint is dict or origin is dict:
-        if not isinstance(value, dict):
-            yield f"{where} must be an object"
-        elif is_typeddict(hint):
-            for key, inner in get_type_hints(hint).items():
-                if key not in value:
-                    yield f"{where}.{key} is missing"
-                else:
-                    yield from _shape_faults(value[key], inner, f"{where}.{key}")
-        else:
-            for key, inner_value in value.items():
-                yield from _shape_faults(inner_value, get_args(hint)[1], f"{where}.{key}")
-    elif origin is list:
-        if not isinstance(value, list):
-            yield f"{where} must be a list"
-        else:
-            for index, element in enumerate(value):
-                yield from _shape_faults(element, get_args(hint)[0], f"{where}[{index}]")
-    elif origin is UnionType or isinstance(hint, type):
-        classes = get_args(hint) or (hint,)
-        if not isinstance(value, classes) or (isinstance(value, bool) and not {bool, object} & set(classes)):
-            names = " or ".join("null" if each is type(None) else each.__name__ for each in classes)
-            yield f"{where} must be {names}, not {value!r:.80}"
 
 
 def _content_faults(content: Content) -> Iterator[str]:

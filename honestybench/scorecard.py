@@ -1,6 +1,5 @@
 """The files that scoring writes and the leaderboard reads: `scorecard.json` and `comparison.json`."""
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Literal, TypedDict, cast
 
 from honestybench.errors import DataError
 from honestybench.records import canonical_json
+from honestybench.shapes import read_strict_json, shape_faults
 from honestybench.storage import refused_writes
 
 SCORER_VERSION = "1"
@@ -16,6 +16,7 @@ SCORER_VERSION = "1"
 SCORECARD_NAME = "scorecard.json"
 COMPARISON_NAME = "comparison.json"
 SIGNIFICANT_DIGITS = 12
+MAX_FAULTS = 5
 
 
 class Value(TypedDict):
@@ -228,7 +229,7 @@ def write_scorecard(path: Path, card: ScoreCard) -> None:
 
 
 def read_scorecard(path: Path) -> ScoreCard:
-    """Read a card. Raises: DataError when it is missing, no card, or of another scorer version."""
+    """Read a card. Raises: DataError when it is missing, not of a card's shape, or of another scorer version."""
     return cast(ScoreCard, _read(path, ScoreCard))
 
 
@@ -260,20 +261,23 @@ def _write(path: Path, value: Mapping[str, object]) -> None:
         os.replace(aside, path)
 
 
-def _read(path: Path, kind: type) -> dict[str, object]:
+def _read(path: Path, kind: type) -> object:
     remedy = "write it again with `make score`"
     try:
-        value = json.loads(path.read_bytes())
+        value = read_strict_json(path)
     except FileNotFoundError as error:
         raise DataError("the file is missing", where=str(path), remedy=remedy) from error
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"the file cannot be read: {error}", where=str(path), remedy=remedy) from error
-    missing = sorted(kind.__annotations__.keys() - value.keys()) if isinstance(value, dict) else ["everything"]
-    if missing:
-        raise DataError(f"the file is no {kind.__name__}: it lacks {missing[0]}", where=str(path), remedy=remedy)
-    if value["scorer_version"] != SCORER_VERSION:
-        found = value["scorer_version"]
+    # Another scorer may have written another shape: its version is looked at first.
+    found = value.get("scorer_version", SCORER_VERSION) if isinstance(value, dict) else SCORER_VERSION
+    if found != SCORER_VERSION:
         raise DataError(
             f"written by another scorer; this is {SCORER_VERSION}", where=str(path), value=found, remedy=remedy
         )
-    return cast(dict[str, object], value)
+    faults = list(shape_faults(value, kind, "file"))
+    if faults:
+        more = f"; and {len(faults) - MAX_FAULTS} more" if len(faults) > MAX_FAULTS else ""
+        what = f"the file is no {kind.__name__}: {'; '.join(faults[:MAX_FAULTS])}{more}"
+        raise DataError(what, where=str(path), remedy=remedy)
+    return value

@@ -86,8 +86,11 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
     submitted = {scored.entry.slug for scored in found}
     scale = Scale.around(scored.headline for scored in found)
     notes = Notes()
+    hrefs = {entry.slug: place.to(Place.system(board.llm, entry.slug)) for entry in board.entries}
     ranks = _ranks([scored.headline["value"] for scored in found])
-    rows = [_row(scored, rank, scale, notes, place) for scored, rank in zip(found, ranks, strict=True)]
+    rows = [
+        _row(scored, rank, scale, notes, hrefs[scored.entry.slug]) for scored, rank in zip(found, ranks, strict=True)
+    ]
     first = found[0] if found else None
     return BoardTrack(
         key=track,
@@ -95,7 +98,7 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
         intro=TRACK_INTROS[track],
         counts=counts_line(first.n, first.n_correct, first.n_unlabelled) if first else "",
         banner=next((banner for scored in found if (banner := scored.headline["banner"])), None),
-        lead=_lead(found, place) if first and first.headline["value"] is not None else None,
+        lead=_lead(found, hrefs) if first and first.headline["value"] is not None else None,
         headline=Column(
             heading=headline_name(first.headline["kind"] if first else "weighted"),
             arrow=column("auroc").arrow,
@@ -105,7 +108,7 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
         metrics=tuple(column(name) for name in _METRICS),
         costs=COSTS,
         groups=_groups(found, rows),
-        absent=tuple(_absent(entry, place) for entry in board.entries if entry.slug not in submitted),
+        absent=tuple(_absent(entry, hrefs) for entry in board.entries if entry.slug not in submitted),
         notes=notes.all(),
     )
 
@@ -143,12 +146,12 @@ def _scored_slice(entry: Entry, score: TrackScore, selection: str) -> _Scored | 
     )
 
 
-def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, place: Place) -> BoardRow:
+def _row(scored: _Scored, rank: str, scale: Scale, notes: Notes, href: str) -> BoardRow:
     info, card = scored.entry.info, scored.entry.card
     return BoardRow(
         rank=rank,
         name=info.name,
-        href=place.to(Place.system(info.llm, scored.entry.slug)),
+        href=href,
         best=rank in ("1", "=1") and (scored.headline["value"] or 0) > CHANCE,
         badges=badges(scored.entry),
         headline=number(scored.headline, notes, scale=scale),
@@ -166,7 +169,7 @@ def _plain(scored: _Scored, name: str, notes: Notes) -> Number:
     return number(entry, notes, below=null_mark(scored.ece_null) if name == "ece_10" else None)
 
 
-def _lead(found: Sequence[_Scored], place: Place) -> Lead:
+def _lead(found: Sequence[_Scored], hrefs: Mapping[str, str]) -> Lead:
     top = found[0]
     value, info = number(top.headline, Notes()), top.entry.info
     costs = (
@@ -176,7 +179,7 @@ def _lead(found: Sequence[_Scored], place: Place) -> Lead:
     )
     return Lead(
         name=info.name,
-        href=place.to(Place.system(info.llm, top.entry.slug)),
+        href=hrefs[top.entry.slug],
         value=value.text,
         interval=value.below,
         cost=f"{costs[0]}; per question {costs[1]} and {costs[2]}",
@@ -209,10 +212,10 @@ def _groups(found: Sequence[_Scored], rows: Sequence[BoardRow]) -> tuple[BoardGr
     return tuple(BoardGroup(title=METHOD_CLASSES.get(key, key), rows=tuple(group)) for key, group in grouped.items())
 
 
-def _absent(entry: Entry, place: Place) -> Absent:
+def _absent(entry: Entry, hrefs: Mapping[str, str]) -> Absent:
     return Absent(
         name=entry.info.name,
-        href=place.to(Place.system(entry.info.llm, entry.slug)),
+        href=hrefs[entry.slug],
         reason="no confidences submitted for this track",
     )
 

@@ -199,10 +199,9 @@ def _x_axis(name: str, height: int = HEIGHT) -> list[Label]:
 
 
 def _count_axis(top: int) -> list[Label]:
-    ticks = [
-        Label(role="tick", x=LEFT - 6, y=_y(part) + 4, anchor="end", text=f"{int(top * part):,}")
-        for part in (0, 0.5, 1)
-    ]
+    # Half of an odd top is no count.
+    counts = (0, top) if top % 2 else (0, top // 2, top)
+    ticks = [Label(role="tick", x=LEFT - 6, y=_y(count / top) + 4, anchor="end", text=f"{count:,}") for count in counts]
     return [*ticks, _y_name("answers")]
 
 

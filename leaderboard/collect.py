@@ -10,8 +10,8 @@ from honestybench.release import CONFIG_NAME, Manifest, read_manifest
 from honestybench.scorecard import SCORECARD_NAME, ScoreCard, read_scorecard
 from honestybench.shards import iter_batches
 from honestybench.submission import System, read_system
+from leaderboard.checks import SYSTEM_NAME, check_described, check_entry
 
-SYSTEM_NAME = "system.yaml"
 _TEXT_COLUMNS = ("id", "question", "answers", "greedy_response")
 
 
@@ -52,7 +52,7 @@ def collect(submissions: Path, release: Path) -> tuple[Board, ...]:
     """Read `submissions/<llm>/<system>/`, and texts from the release where it is the one that was scored.
 
     Boards are sorted by LLM, entries by folder. Raises: UsageError when there is no submission;
-    DataError for a folder's name, a card or a system file that is not what it must be.
+    DataError for a folder, a card or a system file that is not what it must be, or of something else.
     """
     boards = tuple(_board(folder, release) for folder in _folders(submissions))
     boards = tuple(board for board in boards if board.entries)
@@ -64,7 +64,7 @@ def collect(submissions: Path, release: Path) -> tuple[Board, ...]:
 
 
 def _board(folder: Path, release: Path) -> Board:
-    entries = tuple(_entry(folder.name, inner) for inner in _folders(folder))
+    entries = tuple(_entry(inner) for inner in _folders(folder))
     manifest = read_manifest(release) if release.is_dir() else None
     same: list[Entry] = []
     if manifest is not None and folder.name in manifest.content["llms"]:
@@ -78,16 +78,11 @@ def _board(folder: Path, release: Path) -> Board:
     )
 
 
-def _entry(llm: str, folder: Path) -> Entry:
-    card = read_scorecard(folder / SCORECARD_NAME)
-    if (card["llm"], card["system"]) != (llm, folder.name):
-        raise DataError(
-            f"the scorecard is not of this folder, {llm}/{folder.name}",
-            where=str(folder / SCORECARD_NAME),
-            value=f"{card['llm']}/{card['system']}",
-            remedy="write it again with `make score`",
-        )
-    return Entry(slug=folder.name, info=read_system(folder / SYSTEM_NAME), card=card)
+def _entry(folder: Path) -> Entry:
+    check_described(folder)
+    card, info = read_scorecard(folder / SCORECARD_NAME), read_system(folder / SYSTEM_NAME)
+    check_entry(folder, card, info)
+    return Entry(slug=folder.name, info=info, card=card)
 
 
 def _folders(parent: Path) -> Iterator[Path]:
@@ -104,6 +99,10 @@ def _folders(parent: Path) -> Iterator[Path]:
                 value=path.name,
                 remedy="rename it",
             )
+        if path.is_symlink():
+            # Scoring and the checks read names of folders: behind a link those of another place would count.
+            remedy = "put the folder itself here, or move the link away"
+            raise DataError("a symbolic link stands where a folder must be", where=str(path), remedy=remedy)
         yield path
 
 

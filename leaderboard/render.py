@@ -1,9 +1,10 @@
 """Write the site: views through templates into a folder that is built aside and swapped in whole."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -27,7 +28,7 @@ View = BoardView | SystemView | TextView
 def write_site(boards: Sequence[Board], out: Path) -> list[str]:
     """Write every page, the static files and a manifest of both; give the paths of the pages.
 
-    Equal input gives equal bytes. Raises: UsageError when `out` holds something else than a site; StorageError.
+    Equal input gives equal bytes. Raises: UsageError when `out` holds anything that is not of a site; StorageError.
     """
     _refuse_other_folder(out)
     files = dict(_pages(boards))
@@ -94,14 +95,39 @@ def _manifest(files: dict[str, bytes]) -> str:
 
 
 def _refuse_other_folder(out: Path) -> None:
+    """Refuse a folder that is no site, or holds more than the site that its manifest lists: all of it would go."""
     remedy = "name an empty or new folder, or that of an older site"
     if out.exists() and not out.is_dir():
         raise UsageError("a file stands where the site's folder must be", where=str(out), remedy=remedy)
     if not out.is_dir() or not any(out.iterdir()):
         return
-    try:
-        kind = json.loads((out / MANIFEST_NAME).read_bytes()).get("kind")
-    except (OSError, ValueError, AttributeError):
-        kind = None
-    if kind != SITE_KIND:
+    listed = _listed(out / MANIFEST_NAME)
+    if listed is None:
         raise UsageError("the folder is not empty and holds no site; it stays as it is", where=str(out), remedy=remedy)
+    ours = {MANIFEST_NAME, *listed, *(str(parent) for path in listed for parent in PurePosixPath(path).parents)}
+    foreign = sorted(path for path in _contents(out) if path not in ours)
+    if foreign:
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise UsageError(
+            f"{foreign[0]}{more}: not written by an earlier build; the folder stays as it is",
+            where=str(out),
+            remedy="move what is yours out of the folder, or name another",
+        )
+
+
+def _listed(manifest: Path) -> set[str] | None:
+    """The files that a site's manifest lists; None when it is no manifest of a site."""
+    try:
+        value = json.loads(manifest.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or value.get("kind") != SITE_KIND or not isinstance(value.get("files"), dict):
+        return None
+    return set(value["files"])
+
+
+def _contents(folder: Path) -> Iterator[str]:
+    """Every file and folder below a folder, relative to it; links are not followed."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            yield (Path(parent) / name).relative_to(folder).as_posix()

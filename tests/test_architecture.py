@@ -42,7 +42,8 @@ TABLE = (
     Row("terminal", "errors", "click"),
     Row("metrics.*", "metrics.* errors", "numpy", "scipy"),
     Row("schema", "records errors", "pyarrow"),
-    Row("release", "records schema storage errors", "pyarrow"),
+    Row("shapes", "records"),
+    Row("release", "records schema shapes storage errors", "pyarrow"),
     Row("card croissant shards", "records schema release storage card croissant errors", "pyarrow yaml"),
     Row("verify", "records schema release card croissant shards errors", "pyarrow"),
     Row("hub", "shards card errors", "", "huggingface_hub"),
@@ -56,7 +57,7 @@ TABLE = (
         "baselines recalibrate", "records normalize release shards storage submission.* errors", "numpy yaml", "sklearn"
     ),
     Row("convert", "records schema shards submission.* errors", "pyarrow", "pandas"),
-    Row("scorecard", "records storage errors"),
+    Row("scorecard", "records shapes storage errors"),
     Row("slices"),
     Row("labels", "records schema release shards storage submission.* errors", "pyarrow"),
     Row("scoring.*", "scoring.* labels slices shards submission.* metrics.* scorecard errors", "numpy"),

@@ -61,7 +61,17 @@ def test_numbers_have_twelve_digits() -> None:
     [
         ("{", "cannot be read"),
         ("[]", "no ScoreCard"),
-        ('{"scorer_version": "1"}', "lacks flags"),
+        ('{"scorer_version": "1"}', "file.llm is missing"),
+        (json.dumps(card(inputs=7)), "file.inputs must be a list"),
+        (json.dumps(card(release_id=5)), "file.release_id must be str or null, not 5"),
+        (json.dumps(card(tracks=[])), "file.tracks must be an object"),
+        (json.dumps(card(tracks={"ood": {"status": "scored"}})), r"file.tracks.ood.n is missing; .*and [0-9]+ more"),
+        (json.dumps(card(seeds={"ood": []})), "file.seeds.ood must be an object"),
+        (json.dumps(card(flags=[float("nan")])), "NaN is not JSON"),
+        (json.dumps(card(flags=[-float("inf")])), "-Infinity is not JSON"),
+        (json.dumps(card()).replace('["few"]', "[1e999]"), "cannot be read"),
+        (json.dumps(card(llm="\ud800")), "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
         (json.dumps({**card(), "scorer_version": "0"}), "another scorer"),
     ],
 )

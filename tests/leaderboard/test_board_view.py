@@ -29,6 +29,12 @@ def with_headline(entry: Entry, slug: str, number: dict, method_class: str = "tr
     return replace(entry, slug=slug, card=card, info=replace(entry.info, name=slug, method_class=method_class))
 
 
+def without_track(entry: Entry, slug: str) -> Entry:
+    card = copy.deepcopy(entry.card)
+    del card["tracks"]["ood"]
+    return replace(entry, slug=slug, card=card)
+
+
 def ood(*entries: Entry, selection: str = "all") -> BoardTrack:
     board = Board(llm="llm", entries=entries, texts_release=None, texts={}, source_titles={})
     (track,) = [t for t in board_view([board], board, selection, INDEX).tracks if t.key == "ood"]
@@ -55,6 +61,14 @@ def test_best_first_ties_share_a_label_and_a_gap_has_none(entry: Entry) -> None:
     gap = rows(track)[-1].headline
     assert (gap.text, gap.bar) == ("–", None)
     assert [note.reason for note in track.notes if note.mark == gap.note] == ["all answers wrong"]
+
+
+def test_links_lead_to_the_pages_of_the_board(entry: Entry) -> None:
+    astray = replace(entry, info=replace(entry.info, llm="another"))
+    track = ood(with_headline(astray, "a", value(0.6)), without_track(astray, "b"))
+    assert track.lead is not None
+    assert [row.href for row in rows(track)] == [track.lead.href] == ["system/llm/a.html"]
+    assert [absent.href for absent in track.absent] == ["system/llm/b.html"]
 
 
 def test_groups_are_method_classes_the_best_rows_first(entry: Entry) -> None:

@@ -55,6 +55,15 @@ def test_histogram_stacks_right_answers_on_wrong_ones() -> None:
     assert (right.role, right.y, right.height) == ("right", 12.0, 44.0)
 
 
+def test_counts_are_whole_at_every_tick() -> None:
+    def ticks(n_wrong: int) -> list[str]:
+        chart = histogram("h", [{"low": 0.0, "high": 0.1, "n_correct": 0, "n_wrong": n_wrong}])
+        return [label.text for label in chart.labels if label.role == "tick" and label.anchor == "end"]
+
+    # The axis ends at the next of 1, 2, 4, 6, 8, 10: half of 1 is no count of answers.
+    assert (ticks(1), ticks(2), ticks(3)) == (["0", "1"], ["0", "1", "2"], ["0", "2", "4"])
+
+
 def test_charts_of_nothing_have_no_marks() -> None:
     assert reliability("r", []).dots == ()
     assert risk_coverage("c", []).curve == ""

@@ -5,11 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tinyhtml5.parser import HTMLParser as StrictParser
 
-from leaderboard.collect import AnswerText, Board, Entry
+from honestybench.errors import DataError
+from honestybench.scorecard import ScoreCard
+from leaderboard.collect import AnswerText, Board, Entry, collect
 from leaderboard.render import write_site
 
 HOSTILE = {
@@ -29,6 +32,7 @@ HOSTILE = {
     "long": "x" * 5000,
     "right to left": "بيان " * 20,
 }
+REFUSED = {"in_card": {"surrogate"}, "in_system": {"surrogate", "direction", "control", "separators"}}
 LINKS = ("url", "code_url", "paper")
 
 
@@ -55,15 +59,11 @@ class Skeleton(HTMLParser):
 INFO = ("name", "description", "license", "selected_on", "sees", "method_class", *LINKS)
 
 
-def filled(board: Board, write: Callable[[str], str]) -> Board:
-    """Put `write(field)` into every field of a board that comes from outside and that pages show."""
-    entry = next(entry for entry in board.entries if entry.slug == "constant")
-    card = copy.deepcopy(entry.card)
+def fill_card(card: ScoreCard, write: Callable[[str], str]) -> None:
+    """Put `write(field)` into every text of a card that is free and that pages show."""
     card["flags"] = [write("flag")]
     warning = {key: write(f"warning-{key}") for key in ("code", "id", "message")}
     card["warnings"] = [{**warning, "line": 1}]
-    card["inputs"] = [{"file": write("file"), "seed": None, "sha256": write("sha256")}]
-    card["release_id"] = write("release")
     source = write("source")
     for track in card["tracks"].values():
         track["headline"]["banner"] = write("banner")
@@ -76,6 +76,15 @@ def filled(board: Board, write: Callable[[str], str]) -> Board:
         ]
         for metrics in track["aggregates"].values():
             metrics["brier"] = {"value": None, "ci_low": None, "ci_high": None, "n": 0, "reason": write("reason")}
+
+
+def filled(board: Board, write: Callable[[str], str]) -> Board:
+    """Put `write(field)` into every field of a board that comes from outside, those too that are checked on reading."""
+    entry = next(entry for entry in board.entries if entry.slug == "constant")
+    card = copy.deepcopy(entry.card)
+    fill_card(card, write)
+    card["inputs"] = [{"file": write("file"), "seed": None, "sha256": write("sha256")}]
+    card["release_id"] = write("release")
     info = replace(entry.info, **{name: write(name) for name in INFO}, authors=(write("author"), write("co-author")))
     text = AnswerText(question=write("question"), golds=(write("gold"), write("gold-2")), greedy_answer=write("answer"))
     return Board(
@@ -83,8 +92,19 @@ def filled(board: Board, write: Callable[[str], str]) -> Board:
         entries=(Entry(slug=entry.slug, info=info, card=card),),
         texts_release=card["release_id"],
         texts={"known": text},
-        source_titles={source: write("title")},
+        source_titles={write("source"): write("title")},
     )
+
+
+def read_board(made_up: ModuleType, folder: Path, *, in_card: str = "word", in_system: str = "word") -> Board:
+    """Write one submission with these texts in its card and its system file, and read it as the site does."""
+    card = made_up.card("constant", per_source=20)
+    fill_card(card, lambda field: in_card)
+    texts = {name: in_system for name in ("name", "family", "description", "license")}
+    keys = made_up.system_yaml("constant", **texts, authors=[in_system, in_system])
+    made_up.write_one(folder, "constant", card, keys)
+    (board,) = collect(folder, Path("/nonexistent"))
+    return board
 
 
 def skeletons(board: Board, out: Path) -> dict[str, Skeleton]:
@@ -110,6 +130,41 @@ def test_text_stays_text(text: str, boards: tuple[Board, ...], plain: dict[str, 
     for name, page in found.items():
         assert page.tags == plain[name].tags, name
         assert page.links == plain[name].links, name
+
+
+@pytest.fixture(scope="module")
+def plain_files(made_up: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Skeleton]:
+    """The pages of one submission, read from files, with a harmless word in every field."""
+    folder = tmp_path_factory.mktemp("plain-files")
+    return skeletons(read_board(made_up, folder / "submissions"), folder / "site")
+
+
+@pytest.mark.parametrize("field", ["in_card", "in_system"])
+@pytest.mark.parametrize("case", HOSTILE)
+def test_text_of_a_file_stays_text_or_is_refused(
+    field: str, case: str, made_up: ModuleType, plain_files: dict[str, Skeleton], tmp_path: Path
+) -> None:
+    """A card may hold all that UTF-8 can; a system file holds printable lines only."""
+    text = {field: HOSTILE[case]}
+    if case in REFUSED[field]:
+        with pytest.raises(DataError, match=r"(scorecard.json|system.yaml): .*Remedy: "):
+            read_board(made_up, tmp_path / "submissions", **text)
+        return
+    found = skeletons(read_board(made_up, tmp_path / "submissions", **text), tmp_path / "site")
+    assert {name: (page.tags, page.links) for name, page in found.items()} == {
+        name: (page.tags, page.links) for name, page in plain_files.items()
+    }
+
+
+@pytest.mark.parametrize("key", LINKS)
+@pytest.mark.parametrize(
+    "link", ["javascript:alert(1)", "//example.org", 'https://example.org/"onclick="', "https://", "data:text/html,x"]
+)
+def test_a_link_of_a_file_is_refused(key: str, link: str, made_up: ModuleType, tmp_path: Path) -> None:
+    keys = made_up.system_yaml("constant", **{key: link})
+    made_up.write_one(tmp_path, "constant", made_up.card("constant", per_source=20), keys)
+    with pytest.raises(DataError, match=f"system.yaml: {key} must be a link"):
+        collect(tmp_path, Path("/nonexistent"))
 
 
 def test_every_field_reaches_a_page(boards: tuple[Board, ...], tmp_path: Path) -> None:

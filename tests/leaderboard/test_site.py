@@ -111,7 +111,9 @@ def test_a_new_build_leaves_no_page_of_the_old_one(boards: tuple[Board, ...], tm
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-@pytest.mark.parametrize("manifest", [None, '{"content": {}}', "[]", "no json"])
+@pytest.mark.parametrize(
+    "manifest", [None, '{"content": {}}', "[]", "no json", '{"kind": "honestybench-site"}', "[" * 100_000]
+)
 def test_other_folders_are_left_alone(manifest: str | None, boards: tuple[Board, ...], tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     if manifest is not None:
@@ -119,6 +121,25 @@ def test_other_folders_are_left_alone(manifest: str | None, boards: tuple[Board,
     with pytest.raises(UsageError, match="holds no site"):
         write_site(boards, tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["CNAME", "notes/a", "llm/mine.html", "notes/"])
+def test_a_site_that_holds_more_is_left_alone(name: str, boards: tuple[Board, ...], tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write_site(boards, site)
+    mine = site / name
+    if name.endswith("/"):
+        mine.mkdir()
+    else:
+        mine.parent.mkdir(exist_ok=True)
+        mine.write_text("mine")
+    (first, *_) = name.split("/") if name.startswith("notes") else (name,)
+    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match=f"site: {first}.*: not written by an earlier build.* Remedy: move"):
+        write_site(boards, site)
+    assert before == {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    assert mine.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
 def test_every_row_says_scorer_release_and_date(pages: dict[str, Seen], boards: tuple[Board, ...]) -> None:
