@@ -162,7 +162,7 @@ def _is_ours(manifest: Path) -> bool:
     """Tell whether a manifest is one that this package writes; other programs use the name too."""
     try:
         value = json.loads(manifest.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(value, dict) and bool(value.keys() & OWN_KEYS)
 

@@ -1,18 +1,20 @@
 """Score confidences: arrays, a file, a submission, or all submissions of an LLM. Here alone records meet arrays."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from honestybench.errors import SubmissionError
 from honestybench.labels import Labels, labels_of_folder
 from honestybench.metrics.table import checked
 from honestybench.scorecard import SCORER_VERSION, Comparison, ScoreCard, ScoreTable, SeedSpread, TrackScore
 from honestybench.scoring.answers import AnswerSet, estimate_metrics, score_table, simulate_gaps
 from honestybench.scoring.comparison import compare_track
 from honestybench.scoring.labelled import LabelledTrack, labelled_tracks
-from honestybench.scoring.submitted import Submitted, lone_file, read_folder, system_folders
+from honestybench.scoring.submitted import Submitted, lone_file, read_folder, read_folders
 from honestybench.scoring.track import empty_track, headline, score_track
 from honestybench.submission import ReadResult, read_confidences
 
@@ -46,21 +48,24 @@ def score_read(path: Path, result: ReadResult, labels: Labels) -> ScoreCard:
 
 def score_submission(folder: Path) -> ScoreCard:
     """Score a submissions/<llm>/<system>/ folder. Raises: SubmissionError; OSError."""
-    labels = labels_of_folder(folder.resolve().parent)
+    labels = _labels_of(Path(os.path.abspath(folder)).parent)
     return _score(read_folder(folder, labels), labels, labelled_tracks(labels))
 
 
 def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
-    """Score every system of a submissions/<llm>/ folder, and compare them. Raises: SubmissionError; OSError."""
-    labels = labels_of_folder(llm_folder)
+    """Score every system of a submissions/<llm>/ folder, and compare them.
+
+    Raises: RejectedError with the faults of all its systems; SubmissionError; OSError.
+    """
+    labels = _labels_of(llm_folder)
     tracks = labelled_tracks(labels)
     cards: dict[str, ScoreCard] = {}
     answers: dict[str, dict[str, AnswerSet]] = {track: {} for track in tracks}
-    for folder in system_folders(llm_folder):
-        submitted = read_folder(folder, labels)
-        cards[folder.name] = _score(submitted, labels, tracks)
+    for submitted in read_folders(llm_folder, labels):
+        name = str(submitted.system)
+        cards[name] = _score(submitted, labels, tracks)
         for track in submitted.tracks:
-            answers[track][folder.name] = tracks[track].answers(submitted.confidences)
+            answers[track][name] = tracks[track].answers(submitted.confidences)
     compared = {
         track: compare_track(of_track, {name: cards[name]["tracks"][track]["headline"]["value"] for name in of_track})
         for track, of_track in answers.items()
@@ -69,6 +74,15 @@ def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
     return cards, Comparison(
         scorer_version=SCORER_VERSION, llm=str(labels.llm), release_id=labels.release_id, tracks=compared
     )
+
+
+def _labels_of(llm_folder: Path) -> Labels:
+    """Read the labels of a submissions/<llm>/ folder, which has the LLM's name."""
+    labels, name = labels_of_folder(llm_folder), Path(os.path.abspath(llm_folder)).name
+    if name != labels.llm:
+        what = f"the folder is named otherwise than its LLM, {labels.llm}"
+        raise SubmissionError(what, where=str(llm_folder), value=name, remedy="rename it")
+    return labels
 
 
 def _score(submitted: Submitted, labels: Labels, tracks: Mapping[str, LabelledTrack]) -> ScoreCard:
