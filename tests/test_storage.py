@@ -62,7 +62,7 @@ def test_a_folder_that_is_no_release_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "precious"
 
 
-@pytest.mark.parametrize("text", ['{"name": "an extension of a browser"}', "[]", "no JSON", ""])
+@pytest.mark.parametrize("text", ['{"name": "an extension of a browser"}', "[]", "no JSON", "", "[" * 100_000])
 def test_another_program_s_manifest_makes_no_release(tmp_path: Path, text: str) -> None:
     (tmp_path / MANIFEST_NAME).write_text(text)
     with pytest.raises(ReleaseError, match="holds no release"), ReplacedFolder(tmp_path):

@@ -21,6 +21,9 @@ from honestybench.submission import ReadResult, read_confidences
 TOO_GOOD = 0.995
 """A headline above this is flagged: labels may have leaked."""
 
+FLAGS_NOT_COMPUTED = ("label_copy", "near_duplicate", "order_dependent")
+"""Flags that a card will have: their absence from `flags` says nothing yet."""
+
 NOT_SUBMITTED = "not submitted"
 
 
@@ -90,7 +93,10 @@ def _score(submitted: Submitted, labels: Labels, tracks: Mapping[str, LabelledTr
     scored = {
         track: score_track(tracks[track], tracks[track].answers(submitted.confidences))
         if track in submitted.tracks
-        else empty_track(NOT_SUBMITTED if track in tracks else "the release has no such questions")
+        else empty_track(
+            NOT_SUBMITTED if track in tracks else "the release has no such questions",
+            len(labels.known.tracks.get(track, ())),
+        )
         for track in labels.tracks
     }
     return ScoreCard(
@@ -100,6 +106,7 @@ def _score(submitted: Submitted, labels: Labels, tracks: Mapping[str, LabelledTr
         release_id=labels.release_id,
         inputs=list(submitted.inputs),
         flags=_flags(scored, submitted),
+        flags_not_computed=list(FLAGS_NOT_COMPUTED),
         warnings=list(submitted.warnings),
         tracks=scored,
         seeds=_seed_spreads(submitted, tracks) if len(submitted.inputs) > 1 else None,

@@ -10,7 +10,7 @@ from honestybench.errors import SubmissionError
 from honestybench.labels import Labels
 from honestybench.scorecard import Input, Warned
 from honestybench.shards import file_sha256
-from honestybench.submission import Coverage, Fault, ReadResult, read_confidences, read_system
+from honestybench.submission import Fault, ReadResult, read_confidences, read_system
 from honestybench.submission.faults import shown
 
 CONFIDENCE_FILE = re.compile(r"confidences(?:-seed(0|[1-9][0-9]*))?\.jsonl(?:\.gz)?")
@@ -21,8 +21,7 @@ SYSTEM_NAME = "system.yaml"
 class Submitted:
     """The confidences of one system, by id, one mapping for each file of `inputs`.
 
-    `tracks` are those submitted, the same for every seed, and `coverage` counts their questions. `system` is the
-    folder's name, None for a lone file.
+    `tracks` are those submitted, the same for every seed. `system` is the folder's name, None for a lone file.
     """
 
     system: str | None
@@ -30,7 +29,6 @@ class Submitted:
     warnings: tuple[Warned, ...]
     confidences: tuple[Mapping[str, float], ...]
     tracks: tuple[str, ...]
-    coverage: Mapping[str, Coverage]
 
 
 class RejectedError(SubmissionError):
@@ -147,7 +145,6 @@ def _submitted(files: Sequence[tuple[int | None, Path, ReadResult]], system: str
         warnings=tuple(warnings),
         confidences=tuple(confidences),
         tracks=tracks[0],
-        coverage=files[0][2].coverage,
     )
 
 

@@ -158,3 +158,30 @@ def test_validate_and_score_know_the_same_ids(own: tuple[Path, Path], capsys: py
     own[1].write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run(capsys, "validate", own[0], "--labels", own[1])[:2] == (0, f"{own[0]}: accepted; labels: 40 of 40\n")
     assert run(capsys, "score", own[0], "--labels", own[1])[0] == 0
+
+
+def test_numbers_are_whole_in_a_narrow_terminal(
+    own: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for columns in ("30", "79", "200"):
+        monkeypatch.setenv("COLUMNS", columns)
+        out = run(capsys, "score", own[0], "--labels", own[1])[1]
+        found.append([line.split() for line in out.splitlines() if line.split()[:1] in (["mine"], ["yours"])])
+        assert "…" not in out
+    assert found[0] == found[1] == found[2] and len(found[0]) == 2
+
+
+def test_verify_lists_twenty_differences_and_counts_the_rest(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    llm = release.parent / "submissions" / "made-up-llm"
+    run(capsys, "score-release", release, "--out", llm)
+    run(capsys, "baselines", release, "--out", llm)
+    run(capsys, "score-all", llm.parent)
+    path = llm / "prob" / "scorecard.json"
+    card = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**card, **{f"\x1b[2J{number}": 1 for number in range(25)}}), encoding="utf-8")
+    code, _, err = run(capsys, "verify", llm / "prob")
+    lines = err.splitlines()
+    assert (code, len(lines)) == (1, 22) and all(map(str.isprintable, lines))
+    assert lines[0] == '"\\u001b[2J0": only in the committed card'
+    assert lines[20:] == ["… and 5 more", f"error: {llm / 'prob'}: 25 faults"]

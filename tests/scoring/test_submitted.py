@@ -204,3 +204,48 @@ def test_every_folder_is_a_system_and_all_faults_are_told(llm_folder: Path) -> N
         [str(file), "line 1", "NOT_OBJECT"],
         [str(file), "line 2", "NOT_OBJECT"],
     ]
+
+
+def test_a_card_has_every_group_from_the_first_version(llm_folder: Path) -> None:
+    """What is not built is null with its reason, so that readers need not change when it comes."""
+    submit(llm_folder, "mine", 0.3, track="ood-")
+    cards, comparison = score_all(llm_folder)
+    card, reason = cards["mine"], "not computed by scorer 1"
+    assert card["flags_not_computed"] == ["label_copy", "near_duplicate", "order_dependent"]
+    # The small release has 4 questions in domain, 6 out of domain and 1 of MMLU.
+    counts = {track: tuple(score["coverage"].values()) for track, score in card["tracks"].items()}
+    assert counts == {"in_domain": (4, 0), "ood": (6, 6), "mmlu": (1, 0)}
+    for track, told in (("ood", reason), ("mmlu", "not submitted")):
+        score = card["tracks"][track]
+        undefined = {"value": None, "reason": told}
+        assert score["judge_error_band"] == score["minimum_detectable_difference"] == undefined
+        null = {"mean": None, "p95": None, "reason": told}
+        nulls = {"weighted": null, "macro": null, "pooled": null}
+        assert score["other_ece_nulls"] == dict.fromkeys(("ece_15", "ece_mass_10", "smece", "ece_authors"), nulls)
+    for table in card["tracks"]["ood"]["sources"].values():
+        assert set(table["other_ece_nulls"]) == {"ece_15", "ece_mass_10", "smece", "ece_authors"}
+    compared = comparison["tracks"]["ood"]
+    for part in ("paired", "holm", "could_be_best", "rank_intervals"):
+        assert compared[part] == {"value": None, "reason": reason}  # type: ignore[literal-required]
+
+
+def test_the_tolerance_lies_between_1e_8_and_1e_10(llm_folder: Path) -> None:
+    folder = submit(llm_folder, "mine", 0.3)
+    scored(folder)
+    for off, faults in ((1e-8, 1), (1e-10, 0)):
+        card = score_submission(folder)
+        brier = card["tracks"]["ood"]["aggregates"]["pooled"]["brier"]
+        assert brier["value"] is not None
+        brier["value"] += off
+        write_scorecard(folder / "scorecard.json", card)
+        found = verify_submission(folder)
+        assert len(found) == faults, found
+        assert all(fault.startswith("tracks.ood.aggregates.pooled.brier.value: ") for fault in found)
+
+
+def test_what_a_card_says_is_shown_in_one_short_line() -> None:
+    odd = "\x1b[2J" + "x" * 1000
+    (fault,) = differences({odd: 1}, {}, "")
+    assert fault.isprintable() and len(fault) < 150
+    (fault,) = differences({"a": odd}, {"a": {"b": odd}}, "")
+    assert fault.isprintable() and len(fault) < 150
