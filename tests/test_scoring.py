@@ -89,6 +89,7 @@ def test_bad_arrays_are_refused(confidence: list[float], correct: list[int], wor
     [
         (["a"], [1], "the confidences must be numbers"),
         (["0.9"], [1], "the confidences must be numbers"),
+        ([0.5, True], [1, 0], "the confidences must be numbers"),
         ([True], [1], "the confidences must be numbers"),
         ([0.5 + 1j], [1], "the confidences must be numbers"),
         ([None], [1], "the confidences must be numbers"),

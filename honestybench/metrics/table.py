@@ -78,6 +78,8 @@ def _array(given: ArrayLike, what: str, kinds: str) -> NDArray[Any]:
         array = np.asarray(given)
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"the {what} are no list of numbers: {error}", remedy=remedy) from error
-    if array.dtype.kind not in kinds:
-        raise DataError(f"the {what} must be numbers", value=str(array.dtype), remedy=remedy)
+    # A list of numbers and booleans becomes an array of numbers.
+    mixed = "b" not in kinds and isinstance(given, list | tuple) and any(isinstance(each, bool) for each in given)
+    if mixed or array.dtype.kind not in kinds:
+        raise DataError(f"the {what} must be numbers", value="bool" if mixed else str(array.dtype), remedy=remedy)
     return array
