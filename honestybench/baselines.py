@@ -11,12 +11,13 @@ from typing import Any
 
 import yaml
 
-from honestybench.errors import DataError
+from honestybench.errors import DataError, SubmissionError
 from honestybench.normalize import normalize_answer
 from honestybench.records import N_SAMPLED, TRACKS, ConfidenceRow, canonical_json
 from honestybench.release import read_manifest
 from honestybench.shards import iter_batches
 from honestybench.storage import refused_writes
+from honestybench.submission.system import read_system
 
 Row = dict[str, Any]
 
@@ -24,6 +25,9 @@ COLUMNS = (
     *("id", "greedy_response", "greedy_logprobs", "greedy_cumulative_logprob"),
     *("sampling_response", "self_consistency"),
 )
+AUTHORS = ("HonestyBench contributors",)
+"""What tells a baseline's system.yaml from anybody's."""
+
 LOGPROB_TOLERANCE = 1e-6
 """How far float32 rounding may carry a log-probability above 0."""
 
@@ -144,9 +148,12 @@ BASELINES: dict[str, Baseline] = {
 def write_baselines(release: Path, llm: str, out: Path, today: date) -> dict[str, int]:
     """Write every baseline of an LLM's answers into `out`/<baseline>/, and count the rows of each.
 
-    Raises: UnknownNameError, ReleaseError, DataError for the release; StorageError.
+    A baseline of before is replaced, and keeps its date where system.yaml would not change otherwise.
+    Raises: UnknownNameError, ReleaseError, DataError for the release; SubmissionError, before anything is
+    written, where a folder is somebody else's; StorageError.
     """
     manifest = read_manifest(release)
+    dates = {name: _date_of(out / name, llm) or today for name in BASELINES}
     background = read_background(release, llm)
     rows: dict[str, list[ConfidenceRow]] = {name: [] for name in BASELINES}
     for track in (split for split in manifest.splits(llm) if split in TRACKS):
@@ -154,10 +161,12 @@ def write_baselines(release: Path, llm: str, out: Path, today: date) -> dict[str
             for name, baseline in BASELINES.items():
                 rows[name].append(ConfidenceRow(id=row["id"], confidence=baseline.confidence(row, background)))
     for name in BASELINES:
-        about = {"llm": llm, "release": manifest.release_id, "date": today, **describe(name, background)}
+        system = out / name / "system.yaml"
+        about = {"llm": llm, "release": manifest.release_id, "date": dates[name], **describe(name, background)}
         with refused_writes(out / name):
             (out / name).mkdir(parents=True, exist_ok=True)
-            _replace(out / name / "system.yaml", yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110))
+            if not system.exists() or system.read_text(encoding="utf-8") != _yaml(about):
+                _replace(system, _yaml({**about, "date": today}))
             lines = (canonical_json({"id": row.id, "confidence": row.confidence}) + "\n" for row in rows[name])
             _replace(out / name / "confidences.jsonl", "".join(lines))
     return {name: len(written) for name, written in rows.items()}
@@ -206,7 +215,7 @@ def describe(name: str, background: Background) -> dict[str, object]:
         "samples_per_question": samples,
         "extra_passes": 0,
         "selected_on": "none",
-        "authors": ["HonestyBench contributors"],
+        "authors": list(AUTHORS),
         "license": "Apache-2.0",
         "description": baseline.description + note,
     }
@@ -253,6 +262,30 @@ def _mean(values: Sequence[float]) -> float | None:
 def _rows(release: Path, llm: str, split: str, columns: Sequence[str]) -> Iterator[Row]:
     for batch in iter_batches(release, llm, split, columns):
         yield from batch.to_pylist()
+
+
+def _date_of(folder: Path, llm: str) -> date | None:
+    """Read the date of the baseline that stands in a folder, None for a new or empty folder.
+
+    Raises: SubmissionError when the folder holds something else.
+    """
+    if not folder.is_symlink() and (not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))):
+        return None
+    try:
+        system = read_system(folder / "system.yaml")
+    except (OSError, SubmissionError):
+        system = None
+    if system is None or folder.is_symlink() or (system.authors, system.llm) != (AUTHORS, llm):
+        raise SubmissionError(
+            f"the folder holds no baseline of {llm}; it stays as it is",
+            where=str(folder),
+            remedy="rename or move it, or name another folder with --out",
+        )
+    return system.date
+
+
+def _yaml(about: dict[str, object]) -> str:
+    return str(yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110))
 
 
 def _replace(path: Path, text: str) -> None:

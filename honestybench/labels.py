@@ -16,6 +16,7 @@ from honestybench.release import only_llm, read_manifest
 from honestybench.schema import ANNOTATED_SCHEMA
 from honestybench.shards import UNREADABLE, file_sha256, read_table
 from honestybench.storage import refused_writes
+from honestybench.submission.jsonl import open_file
 from honestybench.submission.known import LABELS_TRACK, KnownIds, read_labels
 
 LABELS_NAME = "labels.parquet"
@@ -78,35 +79,59 @@ def labels_of_folder(folder: Path) -> Labels:
     """Read the labels of a submissions/<llm>/ folder. Raises: SubmissionError when they are not what was written."""
     path, remedy = folder / LABELS_NAME, "write both again with `honestybench score-release`"
     try:
-        described = json.loads((folder / RELEASE_NAME).read_bytes())
-        if not isinstance(described, dict) or described.keys() != _describe("", "", "").keys():
-            raise SubmissionError("the file is not as score-release writes it", where=str(folder / RELEASE_NAME))
-        if described["labels_sha256"] != file_sha256(path):
-            raise SubmissionError(f"{LABELS_NAME} is not the one that {RELEASE_NAME} names", where=str(folder))
+        described = _read_described(folder)
+        with open_file(path):
+            digest = file_sha256(path)
+        if described["labels_sha256"] != digest:
+            what = f"{LABELS_NAME} is not the one that {RELEASE_NAME} names"
+            raise SubmissionError(what, where=str(folder), remedy=remedy)
         table = pq.read_table(path)
-    except (ValueError, *UNREADABLE) as error:
+    except (ValueError, RecursionError, *UNREADABLE) as error:
         raise SubmissionError(f"the labels cannot be read: {error}", where=str(folder), remedy=remedy) from error
     if not table.schema.equals(LABELS_SCHEMA):
         raise SubmissionError("the file has other columns than labels have", where=str(path), remedy=remedy)
+    read_labels(path)  # Names the row of a repeated id, an odd label or split.
     return Labels(columns=table.to_pydict(), llm=described["llm"], release_id=described["release_id"])
 
 
 def labels_of_file(path: Path) -> Labels:
     """Read anybody's labels (see `submission.known.read_labels`). Raises: SubmissionError; OSError."""
     labels = read_labels(path)
+    evaluated = {example_id: label for example_id, label in labels.items() if label.track != "train"}
     columns: dict[str, list[object]] = {
-        "id": list(labels),
-        "source": [label.source for label in labels.values()],
-        "split": [label.track for label in labels.values()],
-        "greedy_correctness": [label.correct for label in labels.values()],
+        "id": list(evaluated),
+        "source": [label.source for label in evaluated.values()],
+        "split": [label.track for label in evaluated.values()],
+        "greedy_correctness": [label.correct for label in evaluated.values()],
     }
-    return Labels(columns=columns)
+    return Labels(columns=columns, train=frozenset(labels.keys() - evaluated.keys()))
+
+
+def refuse_foreign(folder: Path, llm: str) -> None:
+    """Refuse to write into a folder that belongs to another LLM or to somebody else.
+
+    A folder may be missing, hold no labels yet, or hold the labels of this LLM. Raises: SubmissionError.
+    """
+    remedy = f"it stays as it is; write to a new or empty folder, such as submissions/{llm}"
+    if not (folder / RELEASE_NAME).exists():
+        if (folder / LABELS_NAME).exists():
+            what = f"{LABELS_NAME} stands here without the {RELEASE_NAME} that names it"
+            raise SubmissionError(what, where=str(folder), remedy=f"{remedy}, or move that file away")
+        return
+    try:
+        found = _read_described(folder)["llm"]
+    except (OSError, ValueError, RecursionError, SubmissionError) as error:
+        what = f"{RELEASE_NAME} is not one that score-release wrote"
+        raise SubmissionError(what, where=str(folder), remedy=remedy) from error
+    if found != llm:
+        what = f"the folder holds the labels of another LLM; this one is {llm}"
+        raise SubmissionError(what, where=str(folder), value=found, remedy=remedy)
 
 
 def write_labels(labels: Labels, folder: Path) -> None:
     """Write labels.parquet and, last, release.json into a submissions/<llm>/ folder; equal labels give equal bytes.
 
-    `labels` are those of a release. Raises: StorageError.
+    `labels` are those of a release. Raises: SubmissionError where the folder is foreign; StorageError.
     """
     table = pa.table(dict(labels.columns), schema=LABELS_SCHEMA)
     order = sorted(
@@ -117,13 +142,28 @@ def write_labels(labels: Labels, folder: Path) -> None:
             labels.columns["id"][row],
         ),
     )
-    aside = folder / f"{LABELS_NAME}.partial"
+    refuse_foreign(folder, str(labels.llm))
+    aside, described_aside = folder / f"{LABELS_NAME}.partial", folder / f"{RELEASE_NAME}.partial"
     with refused_writes(folder):
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(table.take(order), aside, compression="zstd", compression_level=9)
         os.replace(aside, folder / LABELS_NAME)
         described = _describe(str(labels.llm), str(labels.release_id), file_sha256(folder / LABELS_NAME))
-        (folder / RELEASE_NAME).write_text(json.dumps(json.loads(canonical_json(described)), indent=2) + "\n")
+        described_aside.write_text(json.dumps(json.loads(canonical_json(described)), indent=2) + "\n")
+        os.replace(described_aside, folder / RELEASE_NAME)
+
+
+def _read_described(folder: Path) -> dict[str, str]:
+    """Read release.json. Raises: SubmissionError for other keys; OSError, ValueError, RecursionError."""
+    with open_file(folder / RELEASE_NAME) as file:
+        described = json.loads(file.read())
+    if not isinstance(described, dict) or described.keys() != _describe("", "", "").keys():
+        raise SubmissionError(
+            "the file is not as score-release writes it",
+            where=str(folder / RELEASE_NAME),
+            remedy="write it again with `honestybench score-release`",
+        )
+    return described
 
 
 def _describe(llm: str, release_id: str, labels_sha256: str) -> dict[str, str | None]:

@@ -40,14 +40,25 @@ class EceNull(TypedDict):
     reason: str | None
 
 
+class Undefined(TypedDict):
+    """A part that is not built: always null, with the reason."""
+
+    value: None
+    reason: str
+
+
 class ScoreTable(TypedDict):
-    """All metrics of one set of answers. `flags` are few, one_class and constant."""
+    """All metrics of one set of answers. `flags` are few, one_class and constant.
+
+    `other_ece_nulls` has the null of every other calibration error, by metric.
+    """
 
     n: int
     n_correct: int
     flags: list[str]
     metrics: dict[str, Value]
     ece_10_null: EceNull
+    other_ece_nulls: dict[str, EceNull]
 
 
 class Headline(TypedDict):
@@ -124,14 +135,23 @@ class ConfidentError(TypedDict):
     confidence: float
 
 
+class Coverage(TypedDict):
+    """How many questions a track has, labelled or not, and how many of them were answered: all or none."""
+
+    n_questions: int
+    n_found: int
+
+
 class TrackScore(TypedDict):
     """All scores of one track; its lists and tables are empty where the status is "not_submitted".
 
     `n` counts labelled answers, `n_unlabelled` those dropped for want of a label. `left_out` says, per
-    metric, which sources stand in no mean and why. `ece_10_null` has the keys of `aggregates`.
+    metric, which sources stand in no mean and why. `ece_10_null` has the keys of `aggregates`, and so has each
+    entry of `other_ece_nulls`, by metric.
     """
 
     status: Literal["scored", "not_submitted"]
+    coverage: Coverage
     n: int
     n_correct: int
     n_unlabelled: int
@@ -139,11 +159,14 @@ class TrackScore(TypedDict):
     aggregates: Aggregates
     left_out: dict[str, dict[str, str]]
     ece_10_null: dict[str, EceNull]
+    other_ece_nulls: dict[str, dict[str, EceNull]]
     pooled_auroc: Value
     headline: Headline
     slices: dict[str, SliceScore]
     curves: Curves
     confident_errors: list[ConfidentError]
+    judge_error_band: Undefined
+    minimum_detectable_difference: Undefined
 
 
 class SeedSpread(TypedDict):
@@ -185,6 +208,7 @@ class ScoreCard(TypedDict):
     release_id: str | None
     inputs: list[Input]
     flags: list[str]
+    flags_not_computed: list[str]
     warnings: list[Warned]
     tracks: dict[str, TrackScore]
     seeds: dict[str, SeedSpread] | None
@@ -199,18 +223,14 @@ class ComparedMetric(TypedDict):
     reason: str | None
 
 
-class Undefined(TypedDict):
-    """A part that is not built: always null, with the reason."""
-
-    value: None
-    reason: str
-
-
 class ComparedTrack(TypedDict):
     """What is needed to compare the systems that submitted a track; `systems` is sorted."""
 
     systems: list[str]
     metrics: dict[str, ComparedMetric]
+    paired: Undefined
+    holm: Undefined
+    could_be_best: Undefined
     rank_intervals: Undefined
 
 

@@ -1,6 +1,6 @@
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honestybench.baselines import BASELINES, lcs_length, rouge_l, write_baselines
-from honestybench.errors import DataError
+from honestybench.errors import DataError, SubmissionError
 from honestybench.labels import labels_of_release
 from honestybench.submission import read_confidences, read_system
 
@@ -136,3 +136,50 @@ def test_the_answer_a_is_no_empty_answer(small_release: ModuleType, tmp_path: Pa
 
     found = run(small_release, tmp_path, change=change)
     assert set(found["consistency_lexical"].values()) == {0.75}
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("HonestyBench contributors", "Somebody"),
+        lambda text: text.replace("llm: made-up-llm", "llm: other-llm"),
+        lambda text: "no system",
+        lambda text: None,
+    ],
+)
+def test_a_folder_of_somebody_else_stays_as_it_is(
+    change: Callable[[str], str | None], small_release: ModuleType, tmp_path: Path
+) -> None:
+    run(small_release, tmp_path)
+    system = tmp_path / "submissions" / "n_prob" / "system.yaml"
+    text = change(system.read_text(encoding="utf-8"))
+    system.unlink() if text is None else system.write_text(text, encoding="utf-8")
+    before = contents(tmp_path / "submissions")
+    with pytest.raises(SubmissionError, match=r"n_prob: the folder holds no baseline of made-up-llm.*--out"):
+        write_baselines(tmp_path / "release", small_release.LLM, tmp_path / "submissions", TODAY)
+    assert contents(tmp_path / "submissions") == before
+
+
+def test_a_linked_folder_is_not_written_through(small_release: ModuleType, tmp_path: Path) -> None:
+    run(small_release, tmp_path)
+    folder = tmp_path / "submissions" / "prob"
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SubmissionError, match="holds no baseline"):
+        write_baselines(tmp_path / "release", small_release.LLM, tmp_path / "submissions", TODAY)
+
+
+def test_equal_input_gives_equal_bytes_on_another_day(small_release: ModuleType, tmp_path: Path) -> None:
+    run(small_release, tmp_path)
+    before = contents(tmp_path / "submissions")
+    later = date(2026, 2, 28)
+    write_baselines(tmp_path / "release", small_release.LLM, tmp_path / "submissions", later)
+    assert contents(tmp_path / "submissions") == before
+    system = tmp_path / "submissions" / "prob" / "system.yaml"
+    system.write_text(system.read_text(encoding="utf-8").replace("Sequence", "Old"), encoding="utf-8")
+    write_baselines(tmp_path / "release", small_release.LLM, tmp_path / "submissions", later)
+    assert (read_system(system).name, read_system(system).date) == ("Sequence probability", later)

@@ -24,6 +24,7 @@ def card(**changes: object) -> ScoreCard:
         release_id=None,
         inputs=[],
         flags=["few"],
+        flags_not_computed=[],
         warnings=[],
         tracks={},
         seeds=None,
@@ -48,7 +49,11 @@ def test_the_bytes_are_canonical(tmp_path: Path) -> None:
     for name, given in (("a", card()), ("b", ScoreCard(**dict(reversed(card().items()))))):  # type: ignore[typeddict-item]
         write_scorecard(tmp_path / name, given)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert (tmp_path / "a").read_text(encoding="utf-8").startswith('{"flags":["few"],"inputs":[],"llm":"made-up-llm"')
+    assert (
+        (tmp_path / "a")
+        .read_text(encoding="utf-8")
+        .startswith('{"flags":["few"],"flags_not_computed":[],"inputs":[],"llm":"made-up-llm"')
+    )
 
 
 def test_numbers_have_twelve_digits() -> None:

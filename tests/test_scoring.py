@@ -84,6 +84,27 @@ def test_bad_arrays_are_refused(confidence: list[float], correct: list[int], wor
         honestybench.score(confidence, correct)
 
 
+@pytest.mark.parametrize(
+    ("confidence", "correct", "words"),
+    [
+        (["a"], [1], "the confidences must be numbers"),
+        (["0.9"], [1], "the confidences must be numbers"),
+        ([0.5, True], [1, 0], "the confidences must be numbers"),
+        ([True], [1], "the confidences must be numbers"),
+        ([0.5 + 1j], [1], "the confidences must be numbers"),
+        ([None], [1], "the confidences must be numbers"),
+        ([[0.1], [0.2, 0.3]], [1, 0], "the confidences are no list of numbers"),
+        ([0.5], ["1"], "the labels must be numbers"),
+        ([0.5], [None], "the labels must be numbers"),
+        ([0.5, 0.5], [[1], [1, 0]], "the labels are no list of numbers"),
+        (0.5, 1, "two lists of one length"),
+    ],
+)
+def test_what_is_no_list_of_numbers_is_refused(confidence: Any, correct: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        honestybench.score(confidence, correct)
+
+
 def test_aggregates_leave_few_sources_out(tmp_path: Path) -> None:
     labels, given = made_up({"large": (30, 50), "small": (10, 12), "few": (40, 9)})
     track = score_file(write(tmp_path / "c.jsonl", given), labels)["tracks"]["labels"]

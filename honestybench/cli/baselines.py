@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from honestybench.baselines import write_baselines
+from honestybench.labels import refuse_foreign
 from honestybench.release import only_llm
 
 
@@ -19,5 +20,7 @@ def baselines(release: Path, out: Path, llm: str | None) -> None:
     Each gets a folder under OUT with system.yaml and confidences.jsonl. They read stored columns only: no GPU,
     no LLM, and no evaluation label.
     """
-    for name, rows in write_baselines(release, llm or only_llm(release), out, date.today()).items():
+    llm = llm or only_llm(release)
+    refuse_foreign(out, llm)
+    for name, rows in write_baselines(release, llm, out, date.today()).items():
         click.echo(f"{out / name}: {rows} confidences")

@@ -22,6 +22,9 @@ BUILT = tuple(name for name, spec in METRICS.items() if spec.compute)
 NOTES = {METRICS[HEADLINE_METRIC].label: "95 %", METRICS["ece_10"].label: "null"}
 """Heading -> that of the column after it: the interval, and what ECE-10 5 % of perfectly calibrated systems exceed."""
 
+WIDEST = 1000
+"""No table is wider, in characters."""
+
 
 @click.command(epilog="Example: `honestybench score confidences.jsonl --labels my_labels.jsonl`")
 @click.argument("file", type=FILE)
@@ -55,7 +58,10 @@ def _show(card: ScoreCard) -> None:
         if track["status"] == "not_submitted":
             console.print(f"{name}: {track['headline']['reason']}\n")
             continue
-        console.print(_table(name, track))
+        table = _table(name, track)
+        # In a narrow terminal lines wrap; a table fitted to it would cut its numbers.
+        console.width = max(console.width, Console(width=WIDEST).measure(table).maximum)
+        console.print(table)
         headline = track["headline"]
         console.print(f"headline ({headline['kind']} AUROC): {_number(headline)} {_interval(headline)}")
         if headline["banner"]:

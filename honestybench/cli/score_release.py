@@ -1,9 +1,11 @@
 """`honestybench score-release RELEASE --out submissions/<llm>`."""
 
+import os
 from pathlib import Path
 
 import click
 
+from honestybench.errors import UsageError
 from honestybench.labels import labels_of_release, write_labels
 
 
@@ -17,5 +19,11 @@ def score_release(release: Path, out: Path, llm: str | None) -> None:
     Submissions under OUT are scored against these two files, so nobody needs the whole release for it.
     """
     labels = labels_of_release(release, llm)
+    if Path(os.path.abspath(out)).name != labels.llm:
+        raise UsageError(
+            "the folder must be named as the LLM",
+            where=str(out),
+            remedy=f"give --out {out.parent / str(labels.llm)}",
+        )
     write_labels(labels, out)
     click.echo(f"{out}: labels of {len(labels.columns['id'])} evaluation questions, release {labels.release_id}")

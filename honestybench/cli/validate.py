@@ -8,11 +8,11 @@ import click
 
 from honestybench import SAMPLE
 from honestybench.errors import SubmissionError, UsageError
+from honestybench.labels import labels_of_file
 from honestybench.submission import (
     Coverage,
     Fault,
     ReadResult,
-    known_ids_from_labels,
     known_ids_from_release,
     read_confidences,
 )
@@ -40,7 +40,8 @@ def validate(
     against = labels or release or SAMPLE
     if not (labels or release):
         click.echo(f"no --release and no --labels: checked against the embedded sample, {SAMPLE}", err=True)
-    result = read_confidences(file, known_ids_from_labels(against) if labels else known_ids_from_release(against, llm))
+    known = labels_of_file(labels).known if labels else known_ids_from_release(against, llm)
+    result = read_confidences(file, known)
     if as_json:
         click.echo(json.dumps(_report(file, against, result)))
         ctx.exit(1 if result.outcome == "reject" else 0)

@@ -1,6 +1,7 @@
 """The one representation of a system's answers that every metric reads: counts by distinct confidence."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,8 +60,8 @@ class ConfidenceTable:
 
 
 def checked(confidence: ArrayLike, correct: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """Check that confidences are finite and labels 0 or 1, one for one. Raises: DataError."""
-    values, labels = np.asarray(confidence, dtype=np.float64), np.asarray(correct)
+    """Check that confidences are finite numbers and labels 0, 1 or booleans, one for one. Raises: DataError."""
+    values, labels = _array(confidence, "confidences", "iuf").astype(np.float64), _array(correct, "labels", "biuf")
     if values.ndim != 1 or values.shape != labels.shape:
         raise DataError("confidences and labels must be two lists of one length", value=(values.shape, labels.shape))
     if not np.isfinite(values).all():
@@ -68,3 +69,17 @@ def checked(confidence: ArrayLike, correct: ArrayLike) -> tuple[Floats, NDArray[
     if labels.size and not np.isin(labels, (0, 1)).all():
         raise DataError("a label is neither 0 nor 1", value=labels[~np.isin(labels, (0, 1))].tolist()[0])
     return values, labels.astype(bool)
+
+
+def _array(given: ArrayLike, what: str, kinds: str) -> NDArray[Any]:
+    """Make an array of one of the kinds of number (see `numpy.dtype.kind`); numpy itself would read the text "0.9"."""
+    remedy = f"give the {what} as a list of numbers"
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DataError(f"the {what} are no list of numbers: {error}", remedy=remedy) from error
+    # A list of numbers and booleans becomes an array of numbers.
+    mixed = "b" not in kinds and isinstance(given, list | tuple) and any(isinstance(each, bool) for each in given)
+    if mixed or array.dtype.kind not in kinds:
+        raise DataError(f"the {what} must be numbers", value="bool" if mixed else str(array.dtype), remedy=remedy)
+    return array

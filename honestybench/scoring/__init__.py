@@ -1,23 +1,28 @@
 """Score confidences: arrays, a file, a submission, or all submissions of an LLM. Here alone records meet arrays."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from honestybench.errors import SubmissionError
 from honestybench.labels import Labels, labels_of_folder
 from honestybench.metrics.table import checked
 from honestybench.scorecard import SCORER_VERSION, Comparison, ScoreCard, ScoreTable, SeedSpread, TrackScore
 from honestybench.scoring.answers import AnswerSet, estimate_metrics, score_table, simulate_gaps
 from honestybench.scoring.comparison import compare_track
 from honestybench.scoring.labelled import LabelledTrack, labelled_tracks
-from honestybench.scoring.submitted import Submitted, lone_file, read_folder, system_folders
+from honestybench.scoring.submitted import Submitted, lone_file, read_folder, read_folders
 from honestybench.scoring.track import empty_track, headline, score_track
 from honestybench.submission import ReadResult, read_confidences
 
 TOO_GOOD = 0.995
 """A headline above this is flagged: labels may have leaked."""
+
+FLAGS_NOT_COMPUTED = ("label_copy", "near_duplicate", "order_dependent")
+"""Flags that a card will have: their absence from `flags` says nothing yet."""
 
 NOT_SUBMITTED = "not submitted"
 
@@ -46,21 +51,24 @@ def score_read(path: Path, result: ReadResult, labels: Labels) -> ScoreCard:
 
 def score_submission(folder: Path) -> ScoreCard:
     """Score a submissions/<llm>/<system>/ folder. Raises: SubmissionError; OSError."""
-    labels = labels_of_folder(folder.resolve().parent)
+    labels = _labels_of(Path(os.path.abspath(folder)).parent)
     return _score(read_folder(folder, labels), labels, labelled_tracks(labels))
 
 
 def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
-    """Score every system of a submissions/<llm>/ folder, and compare them. Raises: SubmissionError; OSError."""
-    labels = labels_of_folder(llm_folder)
+    """Score every system of a submissions/<llm>/ folder, and compare them.
+
+    Raises: RejectedError with the faults of all its systems; SubmissionError; OSError.
+    """
+    labels = _labels_of(llm_folder)
     tracks = labelled_tracks(labels)
     cards: dict[str, ScoreCard] = {}
     answers: dict[str, dict[str, AnswerSet]] = {track: {} for track in tracks}
-    for folder in system_folders(llm_folder):
-        submitted = read_folder(folder, labels)
-        cards[folder.name] = _score(submitted, labels, tracks)
+    for submitted in read_folders(llm_folder, labels):
+        name = str(submitted.system)
+        cards[name] = _score(submitted, labels, tracks)
         for track in submitted.tracks:
-            answers[track][folder.name] = tracks[track].answers(submitted.confidences)
+            answers[track][name] = tracks[track].answers(submitted.confidences)
     compared = {
         track: compare_track(of_track, {name: cards[name]["tracks"][track]["headline"]["value"] for name in of_track})
         for track, of_track in answers.items()
@@ -71,12 +79,24 @@ def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
     )
 
 
+def _labels_of(llm_folder: Path) -> Labels:
+    """Read the labels of a submissions/<llm>/ folder, which has the LLM's name."""
+    labels, name = labels_of_folder(llm_folder), Path(os.path.abspath(llm_folder)).name
+    if name != labels.llm:
+        what = f"the folder is named otherwise than its LLM, {labels.llm}"
+        raise SubmissionError(what, where=str(llm_folder), value=name, remedy="rename it")
+    return labels
+
+
 def _score(submitted: Submitted, labels: Labels, tracks: Mapping[str, LabelledTrack]) -> ScoreCard:
     """Score what was read, against the labelled tracks of the same labels."""
     scored = {
         track: score_track(tracks[track], tracks[track].answers(submitted.confidences))
         if track in submitted.tracks
-        else empty_track(NOT_SUBMITTED if track in tracks else "the release has no such questions")
+        else empty_track(
+            NOT_SUBMITTED if track in tracks else "the release has no such questions",
+            len(labels.known.tracks.get(track, ())),
+        )
         for track in labels.tracks
     }
     return ScoreCard(
@@ -86,6 +106,7 @@ def _score(submitted: Submitted, labels: Labels, tracks: Mapping[str, LabelledTr
         release_id=labels.release_id,
         inputs=list(submitted.inputs),
         flags=_flags(scored, submitted),
+        flags_not_computed=list(FLAGS_NOT_COMPUTED),
         warnings=list(submitted.warnings),
         tracks=scored,
         seeds=_seed_spreads(submitted, tracks) if len(submitted.inputs) > 1 else None,

@@ -16,6 +16,9 @@ from honestybench.metrics.table import ConfidenceTable, Counts, Floats
 from honestybench.scorecard import SCORER_VERSION, EceNull, ScoreTable, Value
 
 NOT_BUILT = f"not computed by scorer {SCORER_VERSION}"
+OTHER_ECES = ("ece_15", "ece_mass_10", "smece", "ece_authors")
+"""The calibration errors whose null is not computed yet."""
+
 Rows = NDArray[np.int64]
 
 
@@ -95,6 +98,7 @@ def score_table(answers: AnswerSet, estimates: Mapping[str, Estimate], gaps: Seq
         flags=[flag for flag, holds in flags.items() if holds],
         metrics=metric_values(estimates, answers.n),
         ece_10_null=ece_null(ece_draws(gaps, answers.n) if answers.n else None),
+        other_ece_nulls={metric: ece_null(None, NOT_BUILT) for metric in OTHER_ECES},
     )
 
 

@@ -30,7 +30,15 @@ def compare_track(systems: Mapping[str, AnswerSet], headlines: Mapping[str, floa
         if name != HEADLINE_METRIC
     }
     metrics[HEADLINE_METRIC] = _headline([systems[name] for name in names], [headlines[name] for name in names])
-    return ComparedTrack(systems=names, metrics=metrics, rank_intervals=Undefined(value=None, reason=NOT_BUILT))
+    not_built = Undefined(value=None, reason=NOT_BUILT)
+    return ComparedTrack(
+        systems=names,
+        metrics=metrics,
+        paired=not_built,
+        holm=not_built,
+        could_be_best=not_built,
+        rank_intervals=not_built,
+    )
 
 
 def _headline(systems: list[AnswerSet], headlines: list[float | None]) -> ComparedMetric:

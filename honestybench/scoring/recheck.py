@@ -6,6 +6,7 @@ from pathlib import Path
 
 from honestybench.scorecard import SCORECARD_NAME, read_scorecard
 from honestybench.scoring import score_submission
+from honestybench.submission.faults import SHOWN_CHARACTERS, shown
 
 TOLERANCE = 1e-9
 
@@ -22,7 +23,8 @@ def differences(committed: object, now: object, place: str) -> Iterator[str]:
     """List where two JSON values differ, each as "place: committed, now"; numbers closer than 1e-9 are equal."""
     if isinstance(committed, dict) and isinstance(now, dict):
         for key in sorted(committed.keys() | now.keys()):
-            inner = f"{place}.{key}" if place else key
+            name = key if key.isprintable() and len(key) <= SHOWN_CHARACTERS else shown(key)
+            inner = f"{place}.{name}" if place else name
             if key in committed and key in now:
                 yield from differences(committed[key], now[key], inner)
             else:
@@ -42,4 +44,7 @@ def _equal(committed: object, now: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    return f"{len(value)} entries" if isinstance(value, list) else repr(value)
+    if isinstance(value, list | dict):
+        return f"{len(value)} entries"
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"

@@ -10,9 +10,20 @@ from honestybench.metrics import HEADLINE_METRIC, METRICS, MIN_OF_A_CLASS
 from honestybench.metrics.discrimination import auroc_estimate
 from honestybench.metrics.estimate import Estimate, mean_over_seeds, weighted_mean
 from honestybench.metrics.table import Floats
-from honestybench.scorecard import Aggregates, Curves, EceNull, Headline, SliceScore, TrackScore, Value
+from honestybench.scorecard import (
+    Aggregates,
+    Coverage,
+    Curves,
+    EceNull,
+    Headline,
+    SliceScore,
+    TrackScore,
+    Undefined,
+    Value,
+)
 from honestybench.scoring.answers import (
     NOT_BUILT,
+    OTHER_ECES,
     AnswerSet,
     as_value,
     ece_draws,
@@ -55,6 +66,7 @@ def score_track(track: LabelledTrack, answers: AnswerSet) -> TrackScore:
     together = _together(answers)
     return TrackScore(
         status="scored",
+        coverage=Coverage(n_questions=answers.n + track.n_unlabelled, n_found=answers.n + track.n_unlabelled),
         n=answers.n,
         n_correct=answers.n_correct,
         n_unlabelled=track.n_unlabelled,
@@ -64,20 +76,24 @@ def score_track(track: LabelledTrack, answers: AnswerSet) -> TrackScore:
         ),
         left_out=_left_out(sources),
         ece_10_null=_null_means(sources, answers.n),
+        other_ece_nulls=_other_nulls(NOT_BUILT),
         pooled_auroc=together[HEADLINE_METRIC],
         headline=headline(answers),
         slices={name: _slice(name, answers.take(rows)) for name, rows in track.slices.items()},
         curves=draw_curves(answers.tables()[0]),
         confident_errors=confident_errors(answers, track.ids),
+        judge_error_band=Undefined(value=None, reason=NOT_BUILT),
+        minimum_detectable_difference=Undefined(value=None, reason=NOT_BUILT),
     )
 
 
-def empty_track(reason: str) -> TrackScore:
+def empty_track(reason: str, n_questions: int) -> TrackScore:
     """Give the score of a track that was not submitted: every number null with the reason."""
     values = {name: _undefined(reason) for name in METRICS}
     null = EceNull(mean=None, p95=None, reason=reason)
     return TrackScore(
         status="not_submitted",
+        coverage=Coverage(n_questions=n_questions, n_found=0),
         n=0,
         n_correct=0,
         n_unlabelled=0,
@@ -85,11 +101,14 @@ def empty_track(reason: str) -> TrackScore:
         aggregates=Aggregates(weighted=values, macro=values, pooled=values),
         left_out={},
         ece_10_null={"weighted": null, "macro": null, "pooled": null},
+        other_ece_nulls=_other_nulls(reason),
         pooled_auroc=_undefined(reason),
         headline=Headline(kind="weighted", metric=HEADLINE_METRIC, banner=None, **_undefined(reason)),
         slices={},
         curves=Curves(reliability=[], risk_coverage=[], histogram=[]),
         confident_errors=[],
+        judge_error_band=Undefined(value=None, reason=reason),
+        minimum_detectable_difference=Undefined(value=None, reason=reason),
     )
 
 
@@ -129,6 +148,10 @@ def _null_means(sources: _Sources, n: int) -> dict[str, EceNull]:
         "macro": ece_null(np.mean(draws, axis=0) if draws else None, NONE_COUNTS),
         "pooled": ece_null(ece_draws([np.sum(of_sources, axis=0) for of_sources in seeds], n) if n else None),
     }
+
+
+def _other_nulls(reason: str) -> dict[str, dict[str, EceNull]]:
+    return {metric: {key: ece_null(None, reason) for key in ("weighted", "macro", "pooled")} for metric in OTHER_ECES}
 
 
 def _left_out(sources: _Sources) -> dict[str, dict[str, str]]:

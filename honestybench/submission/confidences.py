@@ -39,8 +39,8 @@ class ReadResult:
 def read_confidences(path: Path, known: KnownIds, limits: Limits = LIMITS) -> ReadResult:
     """Read a file of lines `{"id": …, "confidence": …}` (plain or gzip) against the ids that it must hold.
 
-    The order of lines does not matter. Raises: OSError when the file cannot be opened; all that is wrong
-    inside is in the result (see FAULTS).
+    The order of lines does not matter. Raises: SubmissionError for a pipe or a device, OSError when the file
+    cannot be opened; all that is wrong inside is in the result (see FAULTS).
     """
     reading = _Reading(known)
     for found in read_objects(path, limits):

@@ -116,5 +116,5 @@ def shown(value: object) -> str:
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
     cut = value[: SHOWN_CHARACTERS + 1] if isinstance(value, str) else value
-    text = json.dumps(cut, ensure_ascii=isinstance(cut, str) and not cut.isprintable())
+    text = json.dumps(cut, default=str, ensure_ascii=isinstance(cut, str) and not cut.isprintable())
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"

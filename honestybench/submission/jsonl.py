@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from honestybench.errors import SubmissionError
 from honestybench.submission.faults import Fault, shown
 
 Row = dict[str, object]
@@ -52,9 +53,9 @@ def read_objects(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[int, Row
     """Yield each line that is not blank as (line number from 1, object), or the fault it has, in file order.
 
     The file may be gzip, recognised by its first bytes. A file that cannot be read on ends with its fault
-    (BAD_GZIP, TOO_LARGE, NOT_JSONL, NOT_UTF8 for UTF-16). Raises: OSError when the file cannot be opened.
+    (BAD_GZIP, TOO_LARGE, NOT_JSONL, NOT_UTF8 for UTF-16). Raises: as `open_file`.
     """
-    with path.open("rb") as file:
+    with open_file(path) as file:
         try:
             yield from _read(file, limits)
         except _TooLarge as error:
@@ -64,6 +65,17 @@ def read_objects(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[int, Row
             yield Fault(
                 code="BAD_GZIP", message=f"the gzip data is truncated or corrupt ({error}); pack the file again"
             )
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """Open a file to read its bytes, now and once more for its digest.
+
+    Raises: SubmissionError for a pipe or a device, which gives its bytes once, or never; OSError.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        remedy = "save it as a file and name that"
+        raise SubmissionError("a pipe or a device cannot be read here", where=str(path), remedy=remedy)
+    return path.open("rb")
 
 
 def _read(file: io.BufferedReader, limits: Limits) -> Iterator[tuple[int, Row] | Fault]:

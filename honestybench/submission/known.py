@@ -12,7 +12,7 @@ from honestybench.records import SPLITS, TRACKS
 from honestybench.release import QUESTIONS, only_llm, read_manifest
 from honestybench.shards import UNREADABLE, read_table
 from honestybench.submission.faults import Fault, shown
-from honestybench.submission.jsonl import read_objects
+from honestybench.submission.jsonl import open_file, read_objects
 
 LABELS_TRACK = "labels"
 """The one track of a label file that knows no splits."""
@@ -60,13 +60,17 @@ def read_labels(path: Path) -> dict[str, Label]:
     The labels.parquet of a submission folder is read with its splits as tracks; any other file is one track.
     Raises: SubmissionError naming the line (the row of a Parquet file, from 1); OSError.
     """
-    with path.open("rb") as file:
+    with open_file(path) as file:
         parquet = file.read(4) == b"PAR1"
     labels: dict[str, Label] = {}
     for where, row in _parquet_rows(path) if parquet else _json_rows(path):
-        example_id, label = _label(row, where)
+        # The lines of anybody's file may carry the benchmark's keys; only its own Parquet file has tracks.
+        track = row.get("split") if parquet and "greedy_correctness" in row else LABELS_TRACK
+        example_id, label = _label(row, track, where)
         if example_id in labels:
-            raise SubmissionError("the id has a label already", where=where, value=example_id)
+            raise SubmissionError(
+                "the id has a label already", where=where, value=example_id, remedy="keep one row for each id"
+            )
         labels[example_id] = label
     if not labels:
         raise SubmissionError("no label here", where=str(path), remedy=_REMEDY)
@@ -107,7 +111,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{path}, row {number}", {**row, "correct": row["greedy_correctness"]} if own else row
 
 
-def _label(row: dict[str, Any], where: str) -> tuple[str, Label]:
+def _label(row: dict[str, Any], track: object, where: str) -> tuple[str, Label]:
     example_id, source = row.get("id"), row.get("source", row.get("dataset"))
     for name, value in (("id", example_id), ("source", source)):
         if not isinstance(value, str) or not value.isprintable():
@@ -115,7 +119,6 @@ def _label(row: dict[str, Any], where: str) -> tuple[str, Label]:
     if "correct" not in row or row["correct"] not in (0, 1, None) or isinstance(row["correct"], float):
         told = shown(row["correct"]) if "correct" in row else "absent"
         raise SubmissionError(f"correct must be 1, 0 or null, not {told}", where=where, remedy=_REMEDY)
-    track = row.get("split", LABELS_TRACK) if "greedy_correctness" in row else LABELS_TRACK
     if track not in (*SPLITS, LABELS_TRACK):
         raise SubmissionError(f"unknown split {shown(track)}", where=where, remedy=f"use one of {', '.join(SPLITS)}")
-    return str(example_id), Label(track, str(source), None if row["correct"] is None else int(row["correct"]))
+    return str(example_id), Label(str(track), str(source), None if row["correct"] is None else int(row["correct"]))

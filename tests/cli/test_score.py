@@ -109,3 +109,79 @@ def test_verify_lists_what_differs(release: Path, capsys: pytest.CaptureFixture[
 def test_a_folder_without_labels_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "score-all", tmp_path)
     assert code == 2 and "score-release" in err and os.linesep not in err.strip()
+
+
+def test_labels_go_into_the_folder_of_their_llm(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = release.parent / "other-name"
+    code, _, err = run(capsys, "score-release", release, "--out", out)
+    assert code == 2 and f"Remedy: give --out {release.parent / 'made-up-llm'}" in err and not out.exists()
+
+
+def test_baselines_stay_out_of_the_folder_of_another_llm(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    llm = release.parent / "made-up-llm"
+    run(capsys, "score-release", release, "--out", llm)
+    described = llm / "release.json"
+    described.write_text(described.read_text(encoding="utf-8").replace('"made-up-llm"', '"other"'), encoding="utf-8")
+    code, _, err = run(capsys, "baselines", release, "--out", llm)
+    assert code == 1 and "labels of another LLM" in err and not (llm / "prob").exists()
+
+
+def test_score_all_lists_the_faults_of_all_systems(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    llm = release.parent / "submissions" / "made-up-llm"
+    run(capsys, "score-release", release, "--out", llm)
+    run(capsys, "baselines", release, "--out", llm)
+    (llm / "empty").mkdir()
+    (llm / "prob" / "confidences.jsonl").write_text("{\n", encoding="utf-8")
+    code, out, err = run(capsys, "score-all", llm.parent)
+    first, second, last = err.splitlines()
+    assert (code, out) == (1, "")
+    assert first.startswith(f"{llm / 'empty'}: no system.yaml here.")
+    assert second.startswith(f"{llm / 'prob' / 'confidences.jsonl'}: line 1: BAD_JSON: ")
+    assert last == f"error: {llm.parent}: 2 faults; nothing was written of the LLMs with faults"
+    assert not list(llm.rglob("scorecard.json"))
+
+
+@pytest.mark.parametrize("command", ["score", "validate"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_pipe_is_refused_and_not_waited_for(
+    command: str, which: int, own: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    own[which].unlink()
+    os.mkfifo(own[which])
+    code, out, err = run(capsys, command, own[0], "--labels", own[1])
+    what = "a pipe or a device cannot be read here. Remedy: save it as a file and name that"
+    assert (code, out, err) == (1, "", f"error: {own[which]}: {what}\n")
+
+
+def test_validate_and_score_know_the_same_ids(own: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"id": q, "source": s, "correct": y, "greedy_correctness": y, "split": "ood"} for q, s, y in LABELS]
+    own[1].write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(capsys, "validate", own[0], "--labels", own[1])[:2] == (0, f"{own[0]}: accepted; labels: 40 of 40\n")
+    assert run(capsys, "score", own[0], "--labels", own[1])[0] == 0
+
+
+def test_numbers_are_whole_in_a_narrow_terminal(
+    own: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for columns in ("30", "79", "200"):
+        monkeypatch.setenv("COLUMNS", columns)
+        out = run(capsys, "score", own[0], "--labels", own[1])[1]
+        found.append([line.split() for line in out.splitlines() if line.split()[:1] in (["mine"], ["yours"])])
+        assert "…" not in out
+    assert found[0] == found[1] == found[2] and len(found[0]) == 2
+
+
+def test_verify_lists_twenty_differences_and_counts_the_rest(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    llm = release.parent / "submissions" / "made-up-llm"
+    run(capsys, "score-release", release, "--out", llm)
+    run(capsys, "baselines", release, "--out", llm)
+    run(capsys, "score-all", llm.parent)
+    path = llm / "prob" / "scorecard.json"
+    card = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**card, **{f"\x1b[2J{number}": 1 for number in range(25)}}), encoding="utf-8")
+    code, _, err = run(capsys, "verify", llm / "prob")
+    lines = err.splitlines()
+    assert (code, len(lines)) == (1, 22) and all(map(str.isprintable, lines))
+    assert lines[0] == '"\\u001b[2J0": only in the committed card'
+    assert lines[20:] == ["… and 5 more", f"error: {llm / 'prob'}: 25 faults"]

@@ -207,6 +207,7 @@ def card(slug, llm=LLM, release=RELEASE, per_source=60, rate=0.12, ids=None):
         "release_id": release,
         "inputs": [{"file": "confidences.jsonl", "seed": None, "sha256": hashlib.sha256(CONFIDENCES).hexdigest()}],
         "flags": ["constant"] if slug == "constant" else [],
+        "flags_not_computed": [],
         "warnings": [{"code": "CONSTANT", "line": None, "id": None, "message": "one distinct value"}]
         if slug == "constant"
         else [],

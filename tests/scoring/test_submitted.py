@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +12,7 @@ from honestybench.labels import labels_of_release, write_labels
 from honestybench.scorecard import ScoreCard, read_scorecard, rounded, write_scorecard
 from honestybench.scoring import score_all, score_submission
 from honestybench.scoring.recheck import differences, verify_submission
+from honestybench.scoring.submitted import RejectedError
 
 SYSTEM = """\
 name: Mine
@@ -146,3 +148,104 @@ def test_all_systems_of_a_folder_are_compared(llm_folder: Path) -> None:
     assert all(names == ["whole"] for track, names in systems.items() if track != "ood")
     metric = comparison["tracks"]["ood"]["metrics"]["auroc"]
     assert metric["values"] == [cards[name]["tracks"]["ood"]["headline"]["value"] for name in ("part", "whole")]
+
+
+@pytest.mark.parametrize(
+    "name", ["confidences-seed01.jsonl", "confidences-seed1.json", "Confidences.jsonl", "confidences.jsonl.partial"]
+)
+def test_a_file_that_would_be_left_out_is_refused(name: str, llm_folder: Path) -> None:
+    folder = submit(llm_folder, "mine", 0.3, file="confidences-seed0.jsonl")
+    (folder / name).write_text("", encoding="utf-8")
+    with pytest.raises(SubmissionError, match=f'"{name}" is no name of a confidence file.*Remedy'):
+        score_submission(folder)
+
+
+@pytest.mark.parametrize("name", ["system.yaml", "confidences.jsonl", ""])
+def test_links_are_not_followed(name: str, llm_folder: Path, tmp_path: Path) -> None:
+    folder = submit(llm_folder, "mine", 0.3)
+    (folder / name).rename(tmp_path / "elsewhere")
+    (folder / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SubmissionError, match="this is a link"):
+        score_submission(folder)
+    with pytest.raises(SubmissionError, match="this is a link"):
+        score_all(llm_folder)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(llm_folder: Path) -> None:
+    folder = submit(llm_folder, "mine", 0.3)
+    (folder / "confidences.jsonl").unlink()
+    os.mkfifo(folder / "confidences.jsonl")
+    with pytest.raises(SubmissionError, match="no regular file"):
+        score_submission(folder)
+
+
+def test_the_folder_has_the_name_of_its_llm(llm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = submit(llm_folder, "mine", 0.3)
+    monkeypatch.chdir(folder)
+    assert score_submission(Path("."))["system"] == "mine"
+    other = llm_folder.rename(llm_folder.with_name("other-name"))
+    for score in (lambda: score_all(other), lambda: score_submission(other / "mine")):
+        with pytest.raises(SubmissionError, match=r"otherwise than its LLM, made-up-llm \(got 'other-name'\)"):
+            score()
+
+
+def test_every_folder_is_a_system_and_all_faults_are_told(llm_folder: Path) -> None:
+    submit(llm_folder, "good", 0.3)
+    (llm_folder / ".hidden").mkdir()
+    assert list(score_all(llm_folder)[0]) == ["good"]
+    (submit(llm_folder, "bare", 0.3) / "system.yaml").unlink()
+    file = submit(llm_folder, "odd", 0.3) / "confidences.jsonl"
+    file.write_text("0.5\n[]\n", encoding="utf-8")
+    with pytest.raises(RejectedError) as caught:
+        score_all(llm_folder)
+    bare, *odd = caught.value.faults
+    assert bare.startswith(f"{llm_folder / 'bare'}: no system.yaml here. Remedy: ")
+    assert [line.split(": ")[:3] for line in odd] == [
+        [str(file), "line 1", "NOT_OBJECT"],
+        [str(file), "line 2", "NOT_OBJECT"],
+    ]
+
+
+def test_a_card_has_every_group_from_the_first_version(llm_folder: Path) -> None:
+    """What is not built is null with its reason, so that readers need not change when it comes."""
+    submit(llm_folder, "mine", 0.3, track="ood-")
+    cards, comparison = score_all(llm_folder)
+    card, reason = cards["mine"], "not computed by scorer 1"
+    assert card["flags_not_computed"] == ["label_copy", "near_duplicate", "order_dependent"]
+    # The small release has 4 questions in domain, 6 out of domain and 1 of MMLU.
+    counts = {track: tuple(score["coverage"].values()) for track, score in card["tracks"].items()}
+    assert counts == {"in_domain": (4, 0), "ood": (6, 6), "mmlu": (1, 0)}
+    for track, told in (("ood", reason), ("mmlu", "not submitted")):
+        score = card["tracks"][track]
+        undefined = {"value": None, "reason": told}
+        assert score["judge_error_band"] == score["minimum_detectable_difference"] == undefined
+        null = {"mean": None, "p95": None, "reason": told}
+        nulls = {"weighted": null, "macro": null, "pooled": null}
+        assert score["other_ece_nulls"] == dict.fromkeys(("ece_15", "ece_mass_10", "smece", "ece_authors"), nulls)
+    for table in card["tracks"]["ood"]["sources"].values():
+        assert set(table["other_ece_nulls"]) == {"ece_15", "ece_mass_10", "smece", "ece_authors"}
+    compared = comparison["tracks"]["ood"]
+    for part in ("paired", "holm", "could_be_best", "rank_intervals"):
+        assert compared[part] == {"value": None, "reason": reason}  # type: ignore[literal-required]
+
+
+def test_the_tolerance_lies_between_1e_8_and_1e_10(llm_folder: Path) -> None:
+    folder = submit(llm_folder, "mine", 0.3)
+    scored(folder)
+    for off, faults in ((1e-8, 1), (1e-10, 0)):
+        card = score_submission(folder)
+        brier = card["tracks"]["ood"]["aggregates"]["pooled"]["brier"]
+        assert brier["value"] is not None
+        brier["value"] += off
+        write_scorecard(folder / "scorecard.json", card)
+        found = verify_submission(folder)
+        assert len(found) == faults, found
+        assert all(fault.startswith("tracks.ood.aggregates.pooled.brier.value: ") for fault in found)
+
+
+def test_what_a_card_says_is_shown_in_one_short_line() -> None:
+    odd = "\x1b[2J" + "x" * 1000
+    (fault,) = differences({odd: 1}, {}, "")
+    assert fault.isprintable() and len(fault) < 150
+    (fault,) = differences({"a": odd}, {"a": {"b": odd}}, "")
+    assert fault.isprintable() and len(fault) < 150
