@@ -48,10 +48,7 @@ class Undefined(TypedDict):
 
 
 class ScoreTable(TypedDict):
-    """All metrics of one set of answers. `flags` are few, one_class and constant.
-
-    `other_ece_nulls` has the null of every other calibration error, by metric.
-    """
+    """All metrics of one set of answers; `other_ece_nulls` by metric. `flags`: few, one_class, constant."""
 
     n: int
     n_correct: int
@@ -292,9 +289,8 @@ def _read(path: Path, kind: type) -> object:
     # Another scorer may have written another shape: its version is looked at first.
     found = value.get("scorer_version", SCORER_VERSION) if isinstance(value, dict) else SCORER_VERSION
     if found != SCORER_VERSION:
-        raise DataError(
-            f"written by another scorer; this is {SCORER_VERSION}", where=str(path), value=found, remedy=remedy
-        )
+        what = f"written by another scorer; this is {SCORER_VERSION}"
+        raise DataError(what, where=str(path), value=found, remedy=remedy)
     faults = list(shape_faults(value, kind, "file"))
     if faults:
         more = f"; and {len(faults) - MAX_FAULTS} more" if len(faults) > MAX_FAULTS else ""

@@ -76,6 +76,9 @@ def metrics(confidence, correct):
     return {name: known.get(name, value(None, None, n, NOT_BUILT)) for name in METRICS}
 
 
+UNBUILT = {"value": None, "reason": "not built"}
+
+
 def table(confidence, correct):
     wrong = len(correct) - int(correct.sum())
     smaller = min(wrong, int(correct.sum()))
@@ -86,6 +89,7 @@ def table(confidence, correct):
         "flags": flags + ["constant"] * int(np.ptp(confidence) == 0),
         "metrics": metrics(confidence, correct),
         "ece_10_null": {"mean": 0.06, "p95": 0.11, "reason": None},
+        "other_ece_nulls": {},
     }
 
 
@@ -152,6 +156,10 @@ def track(name, knows, per_source, rate, rng, ids):
         "aggregates": {key: copy.deepcopy(together) for key in ("weighted", "macro", "pooled")},
         "left_out": {"auroc": {source: "few" for source in few}},
         "ece_10_null": {key: dict(null) for key in ("weighted", "macro", "pooled")},
+        "other_ece_nulls": {},
+        "coverage": {"n_questions": len(all_correct) + 1, "n_found": len(all_correct) + 1},
+        "judge_error_band": dict(UNBUILT),
+        "minimum_detectable_difference": dict(UNBUILT),
         "pooled_auroc": together["auroc"],
         "headline": headline(kind, together["auroc"], n_correct),
         "slices": {
@@ -183,6 +191,10 @@ def not_submitted():
         "aggregates": {"weighted": {}, "macro": {}, "pooled": {}},
         "left_out": {},
         "ece_10_null": {},
+        "other_ece_nulls": {},
+        "coverage": {"n_questions": 60, "n_found": 0},
+        "judge_error_band": dict(UNBUILT),
+        "minimum_detectable_difference": dict(UNBUILT),
         "pooled_auroc": gap,
         "headline": {"kind": "pooled", "metric": "auroc", **gap, "banner": None},
         "slices": {},
