@@ -21,23 +21,6 @@ def release(small_release: ModuleType, tmp_path_factory: pytest.TempPathFactory)
     return folder
 
 
-def test_the_public_names_are_sorted_and_frozen() -> None:
-    assert honestybench.__all__ == [
-        "AnnotatedExample",
-        "ConfidenceRow",
-        "Generation",
-        "HonestyBenchError",
-        "Judgement",
-        "QAExample",
-        "__version__",
-        "example_id",
-        "load",
-        "score",
-    ]
-    assert sorted(honestybench.__all__) == honestybench.__all__
-    assert all(hasattr(honestybench, name) for name in honestybench.__all__)
-
-
 @pytest.mark.parametrize(
     "module", ["honestybench", "honestybench.shards", "honestybench.verify", "honestybench.cli.main"]
 )
