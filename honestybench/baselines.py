@@ -1,7 +1,6 @@
 """Training-free baselines from the stored columns of a release, each written as an ordinary submission folder."""
 
 import math
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,15 +8,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from honestybench.errors import DataError, SubmissionError
+from honestybench.errors import DataError
 from honestybench.normalize import normalize_answer
-from honestybench.records import N_SAMPLED, TRACKS, ConfidenceRow, canonical_json
+from honestybench.records import N_SAMPLED, TRACKS, ConfidenceRow
 from honestybench.release import read_manifest
 from honestybench.shards import iter_batches
-from honestybench.storage import refused_writes
-from honestybench.submission.system import read_system
+from honestybench.submission.write import refuse_foreign_system, write_system
 
 Row = dict[str, Any]
 
@@ -25,9 +21,6 @@ COLUMNS = (
     *("id", "greedy_response", "greedy_logprobs", "greedy_cumulative_logprob"),
     *("sampling_response", "self_consistency"),
 )
-AUTHORS = ("HonestyBench contributors",)
-"""What tells a baseline's system.yaml from anybody's."""
-
 LOGPROB_TOLERANCE = 1e-6
 """How far float32 rounding may carry a log-probability above 0."""
 
@@ -153,23 +146,23 @@ def write_baselines(release: Path, llm: str, out: Path, today: date) -> dict[str
     written, where a folder is somebody else's; StorageError.
     """
     manifest = read_manifest(release)
-    dates = {name: _date_of(out / name, llm) or today for name in BASELINES}
+    for name in BASELINES:
+        refuse_foreign_system(out / name, llm)
     background = read_background(release, llm)
     rows: dict[str, list[ConfidenceRow]] = {name: [] for name in BASELINES}
     for track in (split for split in manifest.splits(llm) if split in TRACKS):
         for row in _rows(release, llm, track, COLUMNS):
             for name, baseline in BASELINES.items():
                 rows[name].append(ConfidenceRow(id=row["id"], confidence=baseline.confidence(row, background)))
-    for name in BASELINES:
-        system = out / name / "system.yaml"
-        about = {"llm": llm, "release": manifest.release_id, "date": dates[name], **describe(name, background)}
-        with refused_writes(out / name):
-            (out / name).mkdir(parents=True, exist_ok=True)
-            if not system.exists() or system.read_text(encoding="utf-8") != _yaml(about):
-                _replace(system, _yaml({**about, "date": today}))
-            lines = (canonical_json({"id": row.id, "confidence": row.confidence}) + "\n" for row in rows[name])
-            _replace(out / name / "confidences.jsonl", "".join(lines))
-    return {name: len(written) for name, written in rows.items()}
+    return {
+        name: write_system(
+            out / name,
+            {"llm": llm, "release": manifest.release_id, **describe(name, background)},
+            {None: rows[name]},
+            today=today,
+        )
+        for name in BASELINES
+    }
 
 
 def read_background(release: Path, llm: str) -> Background:
@@ -215,8 +208,6 @@ def describe(name: str, background: Background) -> dict[str, object]:
         "samples_per_question": samples,
         "extra_passes": 0,
         "selected_on": "none",
-        "authors": list(AUTHORS),
-        "license": "Apache-2.0",
         "description": baseline.description + note,
     }
 
@@ -262,33 +253,3 @@ def _mean(values: Sequence[float]) -> float | None:
 def _rows(release: Path, llm: str, split: str, columns: Sequence[str]) -> Iterator[Row]:
     for batch in iter_batches(release, llm, split, columns):
         yield from batch.to_pylist()
-
-
-def _date_of(folder: Path, llm: str) -> date | None:
-    """Read the date of the baseline that stands in a folder, None for a new or empty folder.
-
-    Raises: SubmissionError when the folder holds something else.
-    """
-    if not folder.is_symlink() and (not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))):
-        return None
-    try:
-        system = read_system(folder / "system.yaml")
-    except (OSError, SubmissionError):
-        system = None
-    if system is None or folder.is_symlink() or (system.authors, system.llm) != (AUTHORS, llm):
-        raise SubmissionError(
-            f"the folder holds no baseline of {llm}; it stays as it is",
-            where=str(folder),
-            remedy="rename or move it, or name another folder with --out",
-        )
-    return system.date
-
-
-def _yaml(about: dict[str, object]) -> str:
-    return str(yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110))
-
-
-def _replace(path: Path, text: str) -> None:
-    aside = path.with_name(path.name + ".partial")
-    aside.write_text(text, encoding="utf-8")
-    os.replace(aside, path)

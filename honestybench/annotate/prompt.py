@@ -83,3 +83,22 @@ def load_prompt(name: str, replacement: Path | None = None) -> PromptTemplate:
         return PromptTemplate(name, replacement.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the prompt file: {error}", where=str(replacement)) from error
+
+
+def recorded_prompts(recorded: Mapping[str, str], replacements: Mapping[str, Path]) -> dict[str, PromptTemplate]:
+    """Find the templates that a release was made with: `recorded` maps their names to the sha256 in its manifest.
+
+    A prompt that the build had replaced must be given again as a file. Raises: UsageError.
+    """
+    found = {}
+    for name, sha256 in recorded.items():
+        template = load_prompt(name, replacements.get(name))
+        if template.sha256 != sha256:
+            raise UsageError(
+                "this is not the text that the release was made with",
+                where=f"prompt {name}",
+                value=f"sha256 {template.sha256}",
+                remedy=f"give the file with sha256 {sha256}: --prompt {name}=FILE",
+            )
+        found[name] = template
+    return found
