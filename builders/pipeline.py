@@ -9,7 +9,7 @@ import click
 
 from builders import BUILDERS
 from builders.base import SourceBuilder
-from builders.progress import Meter
+from honestybench.progress import Meter
 from builders.settings import Build, environment
 from honestybench.annotate.cache import BlockStore, VerdictCache
 from honestybench.annotate.generate import Block, Generator, blocks_of

@@ -34,12 +34,15 @@ class Row:
     lazy: str = ""
 
 
+ELICAL = "elical.* annotate.prompt models subsets records release shards storage progress submission.* errors"
+
 # The table of docs/architecture.md. The first row that matches a module is its row.
 TABLE = (
     Row("honestybench", "release shards records scorecard scoring errors", "pyarrow numpy", "datasets"),
     Row("errors normalize"),
     Row("records storage", "errors"),
     Row("terminal", "errors", "click"),
+    Row("progress", "", "rich"),
     Row("metrics.*", "metrics.* errors", "numpy", "scipy"),
     Row("schema", "records errors", "pyarrow"),
     Row("shapes", "records"),
@@ -65,12 +68,15 @@ TABLE = (
     Row("slices"),
     Row("labels", "records schema release shards storage submission.* errors", "pyarrow"),
     Row("scoring.*", "scoring.* labels slices shards submission.* metrics.* scorecard errors", "numpy"),
+    # What needs no torch imports without it; whoever imports the rest needs the extra `elical`.
     Row(
-        "elical.*",
-        "elical.* annotate.prompt engine.base models subsets records release shards storage submission.* errors",
+        "elical elical.batches elical.card elical.config elical.curve elical.probe elical.questions elical.saved "
+        "elical.setting",
+        ELICAL,
         "numpy",
-        "accelerate peft safetensors sklearn torch transformers",
+        "safetensors sklearn torch",
     ),
+    Row("elical.*", ELICAL, "numpy torch", "accelerate peft safetensors sklearn transformers"),
     Row("cli.*", "*", "click rich"),
     Row("builders.*", "* builders.* !scoring.* !metrics.* !elical.* !cli.*", "click datasets pyarrow rich yaml"),
     Row("leaderboard.browser", "errors", "", "selenium"),

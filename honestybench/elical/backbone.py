@@ -1,0 +1,162 @@
+"""Load a causal LM without its LM head, put LoRA on it, and part it at a layer."""
+
+import copy
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from honestybench import models
+from honestybench.elical.config import TrainConfig
+from honestybench.errors import ModelLoadError, UsageError
+
+ADAPTER_LAYERS = "layers"
+"""Where Llama, Qwen, Mistral, Gemma and SmolLM keep their decoder layers."""
+
+
+def load_backbone(ref: models.ModelRef, dtype: str = "float32") -> tuple[Any, Any]:
+    """Load the decoder (without LM head, frozen, in evaluation mode) and the tokenizer of an LLM.
+
+    `dtype` "bfloat16" keeps the weights in that type; the confidence head is float32 in any case.
+    Raises: ModelLoadError.
+    """
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    if ref.kind != "hub":
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    weights, revision = models.weights(ref), models.revision(ref)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(weights, revision=revision)
+        backbone = AutoModel.from_pretrained(weights, revision=revision, dtype=getattr(torch, dtype))
+    # transformers raises whatever the Hub client, safetensors or the model's own code raise.
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
+        raise ModelLoadError(
+            f"transformers could not load the model: {str(error).strip().splitlines()[0]}",
+            where=ref.name,
+            remedy="check the name, the memory it needs and whether transformers knows its architecture",
+        ) from error
+    return freeze(backbone, ref.name), tokenizer
+
+
+def freeze(backbone: Any, name: str) -> Any:
+    """Freeze a decoder whose layers this package knows how to reach. Raises: ModelLoadError."""
+    if not isinstance(getattr(backbone, ADAPTER_LAYERS, None), nn.ModuleList) or not hasattr(backbone, "norm"):
+        raise ModelLoadError(
+            "the model has no list of decoder layers and final norm where they are expected",
+            where=name,
+            value=type(backbone).__name__,
+            remedy="use a text-only causal LM such as Llama, Qwen, Mistral, Gemma or SmolLM",
+        )
+    return backbone.requires_grad_(False).eval()
+
+
+def n_layers(backbone: Any) -> int:
+    """Count the decoder's layers."""
+    return len(backbone.layers)
+
+
+def add_lora(backbone: Any, config: TrainConfig, base_name: str) -> Any:
+    """Put LoRA into the decoder's linear layers (all, or those of the top layers) and return the PEFT model around it.
+
+    The decoder is changed in place. The A matrices come from torch's global generator: seed it before.
+    Raises: UsageError when there are fewer layers than `lora_layers`.
+    """
+    from peft import LoraConfig, get_peft_model
+
+    top = top_layers(backbone, config)
+    settings = LoraConfig(
+        r=config.lora_rank,
+        lora_alpha=config.lora_alpha,
+        lora_dropout=0.0,
+        bias="none",
+        target_modules=linear_names(backbone),
+        layers_to_transform=None if top is None else list(range(n_layers(backbone) - top, n_layers(backbone))),
+        layers_pattern=None if top is None else ADAPTER_LAYERS,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wrapped = get_peft_model(backbone, settings)
+    wrapped.peft_config["default"].base_model_name_or_path = base_name
+    return wrapped
+
+
+def linear_names(backbone: Any) -> list[str]:
+    """Name the linear maps inside the decoder's layers: q, k, v, o, gate, up and down projection in most LLMs."""
+    modules = backbone.layers.named_modules()
+    return sorted({name.rpartition(".")[2] for name, module in modules if isinstance(module, nn.Linear)})
+
+
+def resume_lora(backbone: Any, folder: Path, config: TrainConfig) -> Any:
+    """Put the LoRA of a saved model on the decoder; it learns on unless the head alone does.
+
+    Raises: UsageError when it was trained with another rank or on other layers.
+    """
+    from peft import PeftConfig, PeftModel
+
+    saved = PeftConfig.from_pretrained(folder)
+    top = top_layers(backbone, config)
+    layers = None if top is None else list(range(n_layers(backbone) - top, n_layers(backbone)))
+    if top != 0 and (saved.r, saved.lora_alpha, saved.layers_to_transform) != (
+        config.lora_rank,
+        config.lora_alpha,
+        layers,
+    ):
+        raise UsageError(
+            "the model to start from has LoRA of another rank, alpha or layers",
+            where=str(folder),
+            value=f"rank {saved.r}, alpha {saved.lora_alpha}, layers {saved.layers_to_transform or 'all'}",
+            remedy="give the same --lora-rank, --lora-alpha and --lora-layers as it was trained with",
+        )
+    return PeftModel.from_pretrained(backbone, folder, is_trainable=top != 0)
+
+
+def top_layers(backbone: Any, config: TrainConfig) -> int | None:
+    """Give the number of layers to adapt, None for all. Raises: UsageError."""
+    top, total = config.lora_layers, n_layers(backbone)
+    if top is not None and top > total:
+        raise UsageError(f"the LLM has {total} layers", where="lora_layers", value=top)
+    return None if top == total else top
+
+
+def split_at(backbone: Any, top: int) -> tuple[nn.Module, nn.Module]:
+    """Part a decoder before its last `top` layers into two that share its weights.
+
+    The first maps token ids to what enters the top layers; the second takes that as `inputs_embeds`. From then on
+    the decoder itself must not run with a cache: its top layers count from 0.
+    """
+    cut = n_layers(backbone) - top
+    bottom = _with_layers(backbone, 0, cut)
+    bottom._modules["norm"] = nn.Identity()
+    upper = _with_layers(backbone, cut, cut + top)
+    for place, layer in enumerate(upper.layers):
+        layer.self_attn.layer_idx = place
+
+    def enter(module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        # Some decoders scale what they take for embeddings; here they are hidden states already.
+        return (upper.__dict__["_entering"], *inputs[1:])
+
+    def remember(module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+        module.__dict__["_entering"] = named["inputs_embeds"]
+
+    upper.register_forward_pre_hook(remember, with_kwargs=True)
+    upper.layers[0].register_forward_pre_hook(enter)
+    return bottom, upper
+
+
+def _with_layers(backbone: Any, start: int, stop: int) -> Any:
+    """Make a decoder that shares all modules with another but runs some of its layers only."""
+    part = copy.copy(backbone)
+    part._modules = dict(backbone._modules)
+    part._forward_pre_hooks = copy.copy(backbone._forward_pre_hooks)
+    part._forward_pre_hooks_with_kwargs = copy.copy(backbone._forward_pre_hooks_with_kwargs)
+    part._modules[ADAPTER_LAYERS] = nn.ModuleList(list(backbone.layers)[start:stop])
+    part.config = copy.deepcopy(backbone.config)
+    part.config.num_hidden_layers = stop - start
+    if getattr(part.config, "layer_types", None):
+        part.config.layer_types = list(backbone.config.layer_types)[start:stop]
+    return part

@@ -1,0 +1,111 @@
+"""Write the predictions of trained models as an ordinary submission."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from pathlib import Path
+
+from honestybench.elical.config import STAGES
+from honestybench.elical.loading import load_trained
+from honestybench.elical.questions import read_questions
+from honestybench.elical.saved import ModelInfo, read_info
+from honestybench.errors import UsageError
+from honestybench.progress import Meter
+from honestybench.records import TRACKS, ConfidenceRow
+from honestybench.release import read_manifest
+from honestybench.submission.write import refuse_foreign_system, write_system
+
+NewMeter = Callable[[str, int, str], Meter]
+
+
+def predict(
+    folders: Sequence[Path],
+    release: Path,
+    out: Path,
+    *,
+    today: date,
+    llm_name: str | None = None,
+    meter: NewMeter = Meter,
+) -> int:
+    """Write one submission from models that differ in their seed alone, and count the questions.
+
+    The release must be that of the LLM the models are about; it need not be the one they were trained on.
+    Raises: UsageError when the models do not belong together; SubmissionError where `out` is somebody else's.
+    """
+    infos = [read_info(folder) for folder in folders]
+    _refuse_mixed(folders, infos)
+    manifest, first = read_manifest(release), infos[0]
+    refuse_foreign_system(out, first.llm)
+    tracks = [split for split in manifest.splits(first.llm) if split in TRACKS]
+    questions = [question for track in tracks for question in read_questions(release, first.llm, track)]
+    if not questions:
+        raise UsageError("the release has no evaluation questions", where=str(release))
+    rows: dict[int | None, Iterable[ConfidenceRow]] = {}
+    for folder, info in zip(folders, infos, strict=True):
+        trained = load_trained(folder, llm_name=llm_name)
+        with meter(f"predicting, seed {info.config['seed']}", len(questions), "questions") as bar:
+            found = trained.confidences(questions, meter=bar)
+        rows[int(info.config["seed"])] = [
+            ConfidenceRow(id=question.id, confidence=float(value))
+            for question, value in zip(questions, found, strict=True)
+        ]
+    about = {"llm": first.llm, "release": manifest.release_id, **describe(infos)}
+    return write_system(out, about, rows, today=today)
+
+
+def describe(infos: Sequence[ModelInfo]) -> dict[str, object]:
+    """Write what system.yaml says of trained models."""
+    info, config = infos[0], infos[0].config
+    return {
+        "name": system_name(info),
+        "family": family(info),
+        "method_class": info.method_class,
+        "sees": "question",
+        "labels_used": max(each.labels_used for each in infos),
+        "samples_per_question": 0,
+        "extra_passes": 1,
+        "selected_on": info.selected_on,
+        "description": (
+            f"{STAGES[config['stage']].summary}. Target {config['target']} from {config['targets_from']} sampled answers, "
+            f"{info.n_questions} questions, {len(infos)} seed{'s' if len(infos) > 1 else ''}; "
+            f"{_layers(config['lora_layers'])}, learning rate {config['learning_rate']:g}, "
+            f"{max(each.epochs_run for each in infos)} epochs at most."
+        ),
+    }
+
+
+def family(info: ModelInfo) -> str:
+    """Name the method without its number of labels: rows of one family are a label-efficiency curve."""
+    frozen = " head" if info.config["lora_layers"] == 0 else ""
+    if not info.config["stage"] == "calibrate":
+        return ("eli-only" if info.config["target"] == "self_consistency" else "cal-only") + frozen
+    return "elical" + frozen
+
+
+def system_name(info: ModelInfo) -> str:
+    """Name a row: its family as people write it, and the number of labels."""
+    names = {"eli-only": "Eli-Only", "cal-only": "Cal-Only", "elical": "EliCal"}
+    base, _, frozen = family(info).partition(" ")
+    labels = f", {info.labels_used:,} labels" if info.labels_used else ""
+    return f"{names[base]}{' (head on frozen features)' if frozen else ''}{labels}"
+
+
+def _layers(lora_layers: int | None) -> str:
+    if lora_layers == 0:
+        return "the LLM is frozen and the head alone is trained"
+    return f"LoRA on {'all' if lora_layers is None else f'the top {lora_layers}'} layers"
+
+
+def _refuse_mixed(folders: Sequence[Path], infos: Sequence[ModelInfo]) -> None:
+    """Refuse models that are not one system with several seeds."""
+
+    def rest(info: ModelInfo) -> tuple[object, ...]:
+        settings = {name: value for name, value in info.config.items() if name != "seed"}
+        return (info.llm, info.weights, settings, info.release_id)
+
+    for folder, info in zip(folders, infos, strict=True):
+        if rest(info) != rest(infos[0]):
+            what = "the models differ in more than their seed"
+            raise UsageError(what, where=f"{folders[0]} and {folder}", remedy="predict each system by itself")
+    seeds = [info.config["seed"] for info in infos]
+    if len(set(seeds)) < len(seeds):
+        raise UsageError("two models have the same seed", value=seeds, remedy="name each model once")
