@@ -25,7 +25,7 @@ def loss_curve(losses: Sequence[Mapping[str, float]]) -> str:
     )
     left, right, bottom = MARGIN, WIDTH - MARGIN, HEIGHT - MARGIN
     label = escape(
-        f"Mean squared error of training (line) and selection (circles), {last:g} steps, up to {highest:.4g}"
+        f"Squared error of training (line) and selection (circles); {last:g} steps, up to {highest:.4g}"
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" '

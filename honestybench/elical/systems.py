@@ -65,7 +65,7 @@ def describe(infos: Sequence[ModelInfo]) -> dict[str, object]:
         "extra_passes": 1,
         "selected_on": info.selected_on,
         "description": (
-            f"{STAGES[config['stage']].summary}. Target {config['target']} from {config['targets_from']} sampled answers, "
+            f"{STAGES[config['stage']].summary}. Target {config['target']}, {config['targets_from']} sampled answers, "
             f"{info.n_questions} questions, {len(infos)} seed{'s' if len(infos) > 1 else ''}; "
             f"{_layers(config['lora_layers'])}, learning rate {config['learning_rate']:g}, "
             f"{max(each.epochs_run for each in infos)} epochs at most."
@@ -76,7 +76,7 @@ def describe(infos: Sequence[ModelInfo]) -> dict[str, object]:
 def family(info: ModelInfo) -> str:
     """Name the method without its number of labels: rows of one family are a label-efficiency curve."""
     frozen = " head" if info.config["lora_layers"] == 0 else ""
-    if not info.config["stage"] == "calibrate":
+    if info.config["stage"] != "calibrate":
         return ("eli-only" if info.config["target"] == "self_consistency" else "cal-only") + frozen
     return "elical" + frozen
 
