@@ -9,7 +9,6 @@ import click
 
 from builders import BUILDERS
 from builders.base import SourceBuilder
-from honestybench.progress import Meter
 from builders.settings import Build, environment
 from honestybench.annotate.cache import BlockStore, VerdictCache
 from honestybench.annotate.generate import Block, Generator, blocks_of
@@ -20,6 +19,7 @@ from honestybench.engine.scripted import ScriptedEngine
 from honestybench.engine.vllm_engine import VllmConfig, VllmEngine
 from honestybench.errors import JudgeError
 from honestybench.models import ModelRef
+from honestybench.progress import Meter
 from honestybench.records import N_SAMPLED, SPLITS, AnnotatedExample
 from honestybench.release import QUESTIONS, Manifest, UnparsedCount, read_manifest
 from honestybench.schema import (

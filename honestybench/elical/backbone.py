@@ -3,6 +3,8 @@
 import copy
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +19,37 @@ ADAPTER_LAYERS = "layers"
 """Where Llama, Qwen, Mistral, Gemma and SmolLM keep their decoder layers."""
 
 
-def load_backbone(ref: models.ModelRef, dtype: str = "float32") -> tuple[Any, Any]:
-    """Load the decoder (without LM head, frozen, in evaluation mode) and the tokenizer of an LLM.
+def load_tokenizer(ref: models.ModelRef) -> Any:
+    """Load the tokenizer of an LLM. Raises: ModelLoadError."""
+    from transformers import AutoTokenizer
+
+    with _loading(ref):
+        return AutoTokenizer.from_pretrained(models.weights(ref), revision=models.revision(ref))
+
+
+def load_backbone(ref: models.ModelRef, dtype: str = "float32") -> Any:
+    """Load the decoder of an LLM: without LM head, frozen, in evaluation mode.
 
     `dtype` "bfloat16" keeps the weights in that type; the confidence head is float32 in any case.
     Raises: ModelLoadError.
     """
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    with _loading(ref):
+        backbone = AutoModel.from_pretrained(
+            models.weights(ref), revision=models.revision(ref), dtype=getattr(torch, dtype)
+        )
+    return freeze(backbone, ref.name)
+
+
+@contextmanager
+def _loading(ref: models.ModelRef) -> Iterator[None]:
     if ref.kind != "hub":
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    weights, revision = models.weights(ref), models.revision(ref)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(weights, revision=revision)
-        backbone = AutoModel.from_pretrained(weights, revision=revision, dtype=getattr(torch, dtype))
+        yield
     # transformers raises whatever the Hub client, safetensors or the model's own code raise.
     except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
         raise ModelLoadError(
@@ -40,7 +57,6 @@ def load_backbone(ref: models.ModelRef, dtype: str = "float32") -> tuple[Any, An
             where=ref.name,
             remedy="check the name, the memory it needs and whether transformers knows its architecture",
         ) from error
-    return freeze(backbone, ref.name), tokenizer
 
 
 def freeze(backbone: Any, name: str) -> Any:

@@ -24,9 +24,7 @@ def loss_curve(losses: Sequence[Mapping[str, float]]) -> str:
         for point in (place(step, loss).split(",") for step, loss in selection)
     )
     left, right, bottom = MARGIN, WIDTH - MARGIN, HEIGHT - MARGIN
-    label = escape(
-        f"Squared error of training (line) and selection (circles); {last:g} steps, up to {highest:.4g}"
-    )
+    label = escape(f"Squared error of training (line) and selection (circles); {last:g} steps, up to {highest:.4g}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" '
         'font-family="sans-serif" font-size="13">'

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from honestybench import models
 from honestybench.annotate.prompt import PromptTemplate
-from honestybench.elical.backbone import load_backbone
+from honestybench.elical.backbone import load_backbone, load_tokenizer
 from honestybench.elical.batches import micro_batches
 from honestybench.elical.estimator import ConfidenceHead, Estimator
 from honestybench.elical.feeds import TokenFeed
@@ -111,7 +111,7 @@ def load_trained(folder: Path, *, llm_name: str | None = None, device: str | Non
             remedy=f"give --llm-weights that are {info.weights}",
         )
     head = read_head(folder)
-    backbone, tokenizer = load_backbone(ref, info.config["dtype"])
+    backbone, tokenizer = load_backbone(ref, info.config["dtype"]), load_tokenizer(ref)
     if (folder / ADAPTER_NAME).exists():
         backbone = merge_free(backbone, folder)
     return Trained(

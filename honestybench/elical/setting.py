@@ -23,7 +23,11 @@ MAX_ELICITED_SELECTION = 2_000
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a run is about beside its configuration: release, LLM, prompts by role, and the model it goes on from."""
+    """What a run is about beside its configuration: release, LLM, prompts by role, and the model it goes on from.
+
+    `work` keeps what a frozen LLM computes. With `is_pooled` the head's features are those of all train questions,
+    computed once for a grid of runs.
+    """
 
     release: Path
     llm: str
@@ -32,6 +36,7 @@ class Setting:
     release_id: str
     start: Path | None = None
     work: Path | None = None
+    is_pooled: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
