@@ -14,17 +14,17 @@ class Meter:
     """Counts finished work and tells rate and remaining time.
 
     Use as a context manager. `unit` names what is counted; what was finished by an earlier run
-    counts as done and not towards the rate.
+    counts as done and not towards the rate. `is_silent` is for the processes beside the first of several.
     """
 
-    def __init__(self, label: str, total: int, unit: str) -> None:
+    def __init__(self, label: str, total: int, unit: str, *, is_silent: bool = False) -> None:
         self._label, self._total, self._unit = label, total, unit
         self._done = self._new = 0
         self._started = self._logged = time.monotonic()
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"))
-        self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
-        self._log = None if console.is_terminal else console
+        self._bar = Progress(*columns, console=console, disable=is_silent or not console.is_terminal)
+        self._log = None if is_silent or console.is_terminal else console
         self._task: TaskID = self._bar.add_task(label, total=total, state="")
 
     def __enter__(self) -> Self:

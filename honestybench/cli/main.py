@@ -11,6 +11,7 @@ from honestybench.terminal import run_command
 
 COMMANDS = {
     "baselines": "Write the training-free baselines of a release as submissions.",
+    "elical": "Train and use EliCal: confidences before the answer, elicited and calibrated.",
     "gate": "Measure whether the judge's verdicts on a release are fit to train on.",
     "score": "Score a confidence file against a release or your own labels.",
     "score-all": "Score every submission of a folder and write their score cards.",

@@ -95,13 +95,8 @@ def sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.where(logits >= 0, 1 / (1 + half), half / (1 + half))
 
 
-def load_trained(folder: Path, *, llm_name: str | None = None, device: str | None = None) -> Trained:
-    """Load a trained model; `llm_name` says where the LLM's weights are, if not where training had them.
-
-    `device` is a torch device, by default a GPU where there is one.
-    Raises: UsageError where there is no trained model or these are other weights; DataError; ModelLoadError.
-    """
-    info = read_info(folder)
+def llm_of_model(info: ModelInfo, llm_name: str | None = None) -> models.ModelRef:
+    """Resolve the LLM that a model was trained on. Raises: UsageError when these are other weights."""
     ref = models.resolve(llm_name or info.llm_name)
     if ref.identity != info.weights:
         raise UsageError(
@@ -110,6 +105,17 @@ def load_trained(folder: Path, *, llm_name: str | None = None, device: str | Non
             value=ref.identity,
             remedy=f"give --llm-weights that are {info.weights}",
         )
+    return ref
+
+
+def load_trained(folder: Path, *, llm_name: str | None = None, device: str | None = None) -> Trained:
+    """Load a trained model; `llm_name` says where the LLM's weights are, if not where training had them.
+
+    `device` is a torch device, by default a GPU where there is one.
+    Raises: UsageError where there is no trained model or these are other weights; DataError; ModelLoadError.
+    """
+    info = read_info(folder)
+    ref = llm_of_model(info, llm_name)
     head = read_head(folder)
     backbone, tokenizer = load_backbone(ref, info.config["dtype"]), load_tokenizer(ref)
     if (folder / ADAPTER_NAME).exists():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from honestybench.elical.backbone import add_lora, load_backbone, load_tokenizer, resume_lora, split_at, top_layers
-from honestybench.elical.config import TrainConfig, config_hash
+from honestybench.elical.backbone import add_lora, resume_lora, split_at, top_layers
+from honestybench.elical.config import TrainConfig
 from honestybench.elical.estimator import ConfidenceHead, Estimator
-from honestybench.elical.features import features, lower_states
+from honestybench.elical.features import lower_states
 from honestybench.elical.feeds import FeatureFeed, Feed, HiddenFeed, TokenFeed
+from honestybench.elical.frozen import FrozenLlm, NewMeter
 from honestybench.elical.head_start import ridge_start, standardise
 from honestybench.elical.loop import Problem
-from honestybench.elical.questions import Question, Tokens, read_questions, tokenise
+from honestybench.elical.questions import read_questions
 from honestybench.elical.saved import ADAPTER_NAME, read_head, read_info
 from honestybench.elical.setting import Examples, Setting, read_examples
 from honestybench.errors import ModelLoadError
 from honestybench.progress import Meter
-
-NewMeter = Callable[[str, int, str], Meter]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,10 +64,21 @@ class _Builder:
     def __init__(self, setting: Setting, config: TrainConfig, meter: NewMeter) -> None:
         from accelerate import Accelerator
 
-        self._setting, self._config, self._meter = setting, config, meter
+        self._setting, self._config = setting, config
         self.accelerator = Accelerator(mixed_precision="bf16" if config.dtype == "bfloat16" else "no")
+        self._meter = meter_of(self.accelerator, meter)
         self.examples = read_examples(setting, config)
-        self._tokens = TokenFeed(self._tokenised(self.examples.questions))
+        self._llm = FrozenLlm(
+            ref=setting.ref,
+            prompts=setting.prompts,
+            dtype=config.dtype,
+            token_budget=config.token_budget,
+            share_prefix=config.share_prefix and not config.gradient_checkpointing,
+            device=self.accelerator.device,
+            work=setting.work,
+            adapted_by=None if not _has_adapter(setting) else read_info(Path(str(setting.start))).run_hash,
+        )
+        self._tokens = TokenFeed(self._llm.tokens(self.examples.questions))
         self.adapter = self._adapt()
         self.head = self._new_head()
 
@@ -76,32 +86,21 @@ class _Builder:
         """Choose what learns: the head on features, the top layers on cached states, or all layers."""
         if self._config.lora_layers == 0:
             return self.head, FeatureFeed(self._features, self._tokens.n_prompt_tokens)
-        top = top_layers(self._backbone, self._config)
+        top = top_layers(self._llm.backbone, self._config)
         if top is not None:
             return self._upper(top)
         if self._config.gradient_checkpointing:
-            self._backbone.gradient_checkpointing_enable({"use_reentrant": False})
-        return Estimator(self._backbone, self.head, _prefix_ids(self._tokens)), self._tokens
-
-    @cached_property
-    def _backbone(self) -> Any:
-        return load_backbone(self._setting.ref, self._config.dtype)
-
-    @property
-    def _shares(self) -> bool:
-        return self._config.share_prefix and not self._config.gradient_checkpointing
-
-    def _tokenised(self, questions: Sequence[Question]) -> Tokens:
-        return tokenise(load_tokenizer(self._setting.ref), self._setting.prompts, questions, self._shares)
+            self._llm.backbone.gradient_checkpointing_enable({"use_reentrant": False})
+        return Estimator(self._llm.backbone, self.head, _prefix_ids(self._tokens)), self._tokens
 
     def _adapt(self) -> Any | None:
         """Put LoRA on the decoder: that of the model started from, or a new one."""
         config, start = self._config, self._setting.start
-        if start is not None and (start / ADAPTER_NAME).exists():
-            return resume_lora(self._backbone, start, config)
+        if start is not None and _has_adapter(self._setting):
+            return resume_lora(self._llm.backbone, start, config)
         if config.lora_layers == 0:
             return None
-        backbone = self._backbone
+        backbone = self._llm.backbone
         # Seeded here and at the head, so that loading, or finding a file instead, leaves the same weights.
         torch.manual_seed(config.seed)
         return add_lora(backbone, config, self._setting.ref.name)
@@ -111,7 +110,7 @@ class _Builder:
             started: ConfidenceHead = read_head(self._setting.start)
             return started
         knows = self._config.head_init == "ridge" or self._config.lora_layers == 0
-        size = self._features.shape[1] if knows else int(self._backbone.config.hidden_size)
+        size = self._features.shape[1] if knows else int(self._llm.backbone.config.hidden_size)
         torch.manual_seed(self._config.seed)
         head = ConfidenceHead(size)
         if knows:
@@ -125,41 +124,28 @@ class _Builder:
     def _features(self) -> NDArray[np.float32]:
         """The frozen LLM's features of the run's questions, from those of all train questions where they are pooled."""
         if not self._setting.is_pooled:
-            return self._computed(self.examples.questions, self._tokens)
+            return self._first(lambda: self._llm.features(self.examples.questions, self._meter))
         setting = self._setting
         pool = read_questions(setting.release, setting.llm, "train")
         known = {question.id for question in pool}
         pool += [question for question in self.examples.questions if question.id not in known]
         rows = {question.id: row for row, question in enumerate(pool)}
-        found = self._computed(pool, TokenFeed(self._tokenised(pool)))
+        found = self._first(lambda: self._llm.features(pool, self._meter))
         return found[[rows[question.id] for question in self.examples.questions]]
-
-    def _computed(self, questions: Sequence[Question], feed: TokenFeed) -> NDArray[np.float32]:
-        store, budget = self._store("features", questions), self._config.token_budget
-        if store is not None and store.exists():
-            kept: NDArray[np.float32] = np.load(store, mmap_mode="r")
-            return kept
-
-        def compute() -> NDArray[np.float32]:
-            estimator = self._frozen(self._backbone, _prefix_ids(feed))
-            with self._meter("features", len(questions), "questions") as bar:
-                return features(estimator, feed, store, budget, bar)
-
-        return self._first(compute)
 
     def _upper(self, top: int) -> tuple[nn.Module, Feed]:
         """Part the decoder below its top layers, cache what the lower part gives, and learn on that."""
-        whole = self._frozen(self._backbone, _prefix_ids(self._tokens))
+        whole = self._llm.estimator(self._llm.backbone, self._tokens)
         few = self._placed(self._tokens.batch(np.argsort(-self._tokens.lengths)[:2]))
         with torch.no_grad():
             expected = whole(*few)
-            bottom, upper = split_at(self._backbone, top)
-            lower = self._frozen(bottom, _prefix_ids(self._tokens))
+            bottom, upper = split_at(self._llm.backbone, top)
+            lower = self._llm.estimator(bottom, self._tokens)
             no_prefix = torch.zeros(0, self.head.weight.numel(), device=self.accelerator.device)
             estimator = Estimator(upper, self.head, lower.prefix_states() if len(lower.prefix) else no_prefix)
             found = estimator.eval()(lower.states(*few), few[1])
         self._refuse_unequal(found, expected)
-        store, budget = self._store("lower", self.examples.questions, str(top)), self._config.token_budget
+        store, budget = self._llm.store("lower", self.examples.questions, str(top)), self._config.token_budget
 
         def compute() -> NDArray[np.float32]:
             with self._meter("lower layers", len(self._tokens.lengths), "questions") as bar:
@@ -177,30 +163,22 @@ class _Builder:
                 remedy="train all layers: leave --lora-layers out",
             )
 
-    def _frozen(self, backbone: Any, prefix: Tensor) -> Estimator:
-        """Wrap a frozen decoder; its head is not asked."""
-        estimator = Estimator(backbone, ConfidenceHead(int(self._backbone.config.hidden_size)), prefix)
-        estimator.to(self.accelerator.device).eval()
-        return estimator
-
     def _first(self, compute: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
         """Compute on the main process first; the others then find the file."""
         with self.accelerator.main_process_first():
             return compute()
 
-    def _store(self, kind: str, questions: Sequence[Question], *more: str) -> Path | None:
-        setting, config = self._setting, self._config
-        if setting.work is None:
-            return None
-        ids = [question.id for question in questions]
-        prompts = {role: template.sha256 for role, template in setting.prompts.items()}
-        start = None if setting.start is None or self.adapter is None else read_info(setting.start).run_hash
-        how = [config.dtype, config.token_budget, self._shares]
-        key = config_hash(kind, *more, setting.release_id, setting.ref.identity, prompts, start, ids, how)
-        return setting.work / kind / f"{key[:32]}.npy"
-
     def _placed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         return [tensor.to(self.accelerator.device) for tensor in tensors]
+
+
+def meter_of(accelerator: Any, meter: NewMeter) -> NewMeter:
+    """Show progress in the first of several processes only."""
+    return meter if accelerator.is_main_process else partial(Meter, is_silent=True)
+
+
+def _has_adapter(setting: Setting) -> bool:
+    return setting.start is not None and (setting.start / ADAPTER_NAME).exists()
 
 
 def _prefix_ids(feed: TokenFeed) -> Tensor:

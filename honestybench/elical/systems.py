@@ -1,20 +1,23 @@
 """Write the predictions of trained models as an ordinary submission."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
 from honestybench.elical.config import STAGES
-from honestybench.elical.loading import load_trained
-from honestybench.elical.questions import read_questions
-from honestybench.elical.saved import ModelInfo, read_info
+from honestybench.elical.frozen import FrozenLlm, NewMeter
+from honestybench.elical.loading import llm_of_model, load_trained, sigmoid
+from honestybench.elical.questions import Question, read_questions
+from honestybench.elical.saved import ADAPTER_NAME, ModelInfo, read_head, read_info, read_prompts
 from honestybench.errors import UsageError
 from honestybench.progress import Meter
 from honestybench.records import TRACKS, ConfidenceRow
 from honestybench.release import read_manifest
 from honestybench.submission.write import refuse_foreign_system, write_system
-
-NewMeter = Callable[[str, int, str], Meter]
 
 
 def predict(
@@ -24,32 +27,64 @@ def predict(
     *,
     today: date,
     llm_name: str | None = None,
+    work: Path | None = None,
     meter: NewMeter = Meter,
 ) -> int:
     """Write one submission from models that differ in their seed alone, and count the questions.
 
-    The release must be that of the LLM the models are about; it need not be the one they were trained on.
+    The release must be that of the LLM the models are about; it need not be the one they were trained on. `work`
+    keeps what the frozen LLM gives, for models whose head alone was trained.
     Raises: UsageError when the models do not belong together; SubmissionError where `out` is somebody else's.
     """
     infos = [read_info(folder) for folder in folders]
     _refuse_mixed(folders, infos)
-    manifest, first = read_manifest(release), infos[0]
-    refuse_foreign_system(out, first.llm)
-    tracks = [split for split in manifest.splits(first.llm) if split in TRACKS]
-    questions = [question for track in tracks for question in read_questions(release, first.llm, track)]
-    if not questions:
-        raise UsageError("the release has no evaluation questions", where=str(release))
+    llm = infos[0].llm
+    refuse_foreign_system(out, llm)
+    questions = evaluation_questions(release, llm)
     rows: dict[int | None, Iterable[ConfidenceRow]] = {}
     for folder, info in zip(folders, infos, strict=True):
-        trained = load_trained(folder, llm_name=llm_name)
-        with meter(f"predicting, seed {info.config['seed']}", len(questions), "questions") as bar:
-            found = trained.confidences(questions, meter=bar)
-        rows[int(info.config["seed"])] = [
+        seed = int(info.config["seed"])
+        found = _confidences(folder, info, questions, llm_name, work, meter)
+        rows[seed] = [
             ConfidenceRow(id=question.id, confidence=float(value))
             for question, value in zip(questions, found, strict=True)
         ]
-    about = {"llm": first.llm, "release": manifest.release_id, **describe(infos)}
+    about = {"llm": llm, "release": read_manifest(release).release_id, **describe(infos)}
     return write_system(out, about, rows, today=today)
+
+
+def evaluation_questions(release: Path, llm: str) -> list[Question]:
+    """Read the questions of all evaluation tracks. Raises: UsageError when there are none."""
+    tracks = [split for split in read_manifest(release).splits(llm) if split in TRACKS]
+    questions = [question for track in tracks for question in read_questions(release, llm, track)]
+    if not questions:
+        raise UsageError("the release has no evaluation questions", where=str(release))
+    return questions
+
+
+def _confidences(
+    folder: Path,
+    info: ModelInfo,
+    questions: Sequence[Question],
+    llm_name: str | None,
+    work: Path | None,
+    meter: NewMeter,
+) -> NDArray[np.float64]:
+    if work is None or (folder / ADAPTER_NAME).exists():
+        trained = load_trained(folder, llm_name=llm_name)
+        with meter(f"predicting, seed {info.config['seed']}", len(questions), "questions") as bar:
+            return trained.confidences(questions, meter=bar)
+    llm = FrozenLlm(
+        ref=llm_of_model(info, llm_name), prompts=read_prompts(folder, info), dtype=info.config["dtype"], work=work
+    )
+    head, found = read_head(folder), np.empty(len(questions))
+    for is_choice in (False, True):
+        rows = [row for row, question in enumerate(questions) if question.is_choice == is_choice]
+        if rows:
+            known = llm.features([questions[row] for row in rows], meter)
+            with torch.inference_mode():
+                found[rows] = sigmoid(head(torch.from_numpy(np.array(known))).numpy())
+    return found
 
 
 def describe(infos: Sequence[ModelInfo]) -> dict[str, object]:

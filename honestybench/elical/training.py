@@ -6,8 +6,9 @@ from pathlib import Path
 from honestybench.elical.card import model_card
 from honestybench.elical.config import STAGES, TrainConfig
 from honestybench.elical.curve import loss_curve
+from honestybench.elical.frozen import NewMeter
 from honestybench.elical.loop import CHECKPOINT_EVERY_S, Loop, Progress
-from honestybench.elical.prepare import NewMeter, Run, prepare
+from honestybench.elical.prepare import Run, meter_of, prepare
 from honestybench.elical.saved import Checkpoint, ModelInfo, is_trained, read_info, save_model
 from honestybench.elical.setting import Setting, run_hash
 from honestybench.errors import UsageError
@@ -37,7 +38,9 @@ def train(
     store = Checkpoint(out, digest)
     run = prepare(setting, config, meter)
     tokens = int(run.problem.feed.n_prompt_tokens[run.problem.fit_rows].sum())
-    with meter("training", tokens * config.max_epochs(len(run.problem.fit_rows)), "prompt tokens") as bar:
+    with meter_of(run.accelerator, meter)(
+        "training", tokens * config.max_epochs(len(run.problem.fit_rows)), "prompt tokens"
+    ) as bar:
         loop = Loop(run.model, run.problem, config, run.accelerator, store, bar.advance, checkpoint_every_s)
         bar.advance(sum(int(line.get("prompt_tokens", 0)) for line in loop.progress.losses), reused=True)
         progress = loop.run()

@@ -1,0 +1,297 @@
+"""`honestybench elical train|predict|run`: confidences before the answer, elicited and calibrated."""
+
+import os
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import click
+
+from honestybench.elical import require_extra
+from honestybench.elical.config import DTYPES, HEAD_INITS, SELECTIONS, STAGES, TARGETS, TrainConfig
+from honestybench.errors import UsageError
+from honestybench.labels import refuse_foreign
+from honestybench.records import N_SAMPLED
+from honestybench.release import only_llm
+from honestybench.subsets import LABEL_GRID
+
+Command = Callable[..., Any]
+
+DEFAULTS = TrainConfig(stage="elicit")
+SETTINGS = (
+    click.option(
+        "--targets-from",
+        default=N_SAMPLED,
+        show_default=True,
+        metavar="K",
+        help="Use the first K sampled answers for the target.",
+    ),
+    click.option(
+        "--epochs", type=int, help="At most this many; default: 50 up to 10,000 questions, 10 beyond 200,000, else 15."
+    ),
+    click.option(
+        "--batch-size", default=DEFAULTS.batch_size, show_default=True, help="Questions of an optimiser step."
+    ),
+    click.option("--learning-rate", default=0.0, help="Default: 5e-5, or 1e-3 where the head alone learns."),
+    click.option(
+        "--patience",
+        default=DEFAULTS.patience,
+        show_default=True,
+        help="Stop after so many epochs without a better selection.",
+    ),
+    click.option("--lora-rank", default=DEFAULTS.lora_rank, show_default=True, help="LoRA's rank; alpha is twice it."),
+    click.option(
+        "--lora-layers",
+        type=int,
+        metavar="K",
+        help="Adapt the top K layers and cache the rest; 0: the head alone. Default: all layers.",
+    ),
+    click.option(
+        "--head-init",
+        type=click.Choice(HEAD_INITS),
+        default=DEFAULTS.head_init,
+        show_default=True,
+        help="Where the head starts.",
+    ),
+    click.option(
+        "--select-on",
+        type=click.Choice(SELECTIONS),
+        default=DEFAULTS.select_on,
+        show_default=True,
+        help="Choose the epoch on a fifth of the questions, on an evaluation split (marks the row), or not at all.",
+    ),
+    click.option(
+        "--dtype",
+        type=click.Choice(DTYPES),
+        default=DEFAULTS.dtype,
+        show_default=True,
+        help="Of the frozen weights and activations; the head is float32.",
+    ),
+    click.option(
+        "--token-budget",
+        default=DEFAULTS.token_budget,
+        show_default=True,
+        help="Positions of one forward pass: memory, not results.",
+    ),
+    click.option("--gradient-checkpointing", is_flag=True, help="Less memory, about a third slower."),
+)
+"""What every training command can set; names and defaults are those of TrainConfig."""
+
+
+def _with_settings(command: Command) -> Command:
+    for option in reversed(SETTINGS):
+        command = option(command)
+    return command
+
+
+def _with_llm(command: Command) -> Command:
+    for option in (
+        click.option("--llm", help="The answering LLM; may be left out where the release has one."),
+        click.option(
+            "--llm-weights",
+            metavar="NAME",
+            help="Its weights: a folder, a Hub id, a carried LLM. Default: as the release was built.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(
+    epilog="Example: `honestybench elical train honestybench/sample --stage elicit --lora-layers 0 --out build/eli`"
+)
+def elical() -> None:
+    """Train and use EliCal, a confidence in an LLM's answer before it answers.
+
+    Stage 1 (elicit) learns how consistent the LLM is with itself, without labels; stage 2 (calibrate) corrects that
+    with few labels. On several GPUs or processes: `accelerate launch "$(command -v honestybench)" elical train …`.
+    """
+    require_extra()
+
+
+@elical.command(
+    epilog="Example: `honestybench elical train RELEASE --stage calibrate --start DIR --labels 1000 --out DIR`"
+)
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option(
+    "--stage",
+    type=click.Choice(tuple(STAGES)),
+    required=True,
+    help="; ".join(f"{name}: {stage.summary}" for name, stage in STAGES.items()) + ".",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the model; an unfinished run there goes on.",
+)
+@click.option("--start", type=click.Path(file_okay=False, path_type=Path), help="The model that stage 2 goes on from.")
+@click.option(
+    "--labels",
+    type=int,
+    metavar="N",
+    help="Train questions to use, those for selection included; without labels, questions. Default: all.",
+)
+@click.option("--target", type=click.Choice(TARGETS), help="Default: the stage's.")
+@click.option("--seed", default=0, show_default=True, help="Of the subset, the order and the initial weights.")
+@click.option(
+    "--work",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("build/work"),
+    show_default=True,
+    help="Keeps what the frozen LLM computes.",
+)
+@click.option(
+    "--prompt",
+    "prompts",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A prompt that the release was built with instead of the package's.",
+)
+@_with_llm
+@_with_settings
+def train(
+    release: Path,
+    out: Path,
+    llm: str | None,
+    llm_weights: str | None,
+    start: Path | None,
+    work: Path,
+    prompts: tuple[str, ...],
+    labels: int | None,
+    target: str | None,
+    **settings: Any,
+) -> None:
+    """Train one model on the train questions of the release in the folder RELEASE.
+
+    The paper's settings are the defaults. The run can be killed at any time; started again it goes on where it was,
+    and the model comes out the same, byte for byte.
+    """
+    from honestybench.elical.setting import find_setting
+    from honestybench.elical.training import train as train_model
+
+    config = TrainConfig(n_labels=labels, target=target or "", **_settings(settings))
+    setting = find_setting(
+        release, llm or only_llm(release), llm_name=llm_weights, prompt_files=_prompts(prompts), start=start, work=work
+    )
+    info = train_model(setting, config, out)
+    selected = "" if info.selection_loss is None else f", squared error {info.selection_loss:.4f} where selected"
+    if os.environ.get("RANK", "0") != "0":
+        return
+    epoch = f"epoch {info.best_epoch} of {info.epochs_run}"
+    click.echo(f"{out}: {info.n_questions} questions, {info.labels_used} labels, {epoch}{selected}")
+
+
+@elical.command(epilog="Example: `honestybench elical predict DIR RELEASE --out submissions/LLM/elical-1000`")
+@click.argument("models", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path))
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The submission's folder.")
+@click.option("--llm-weights", metavar="NAME", help="The LLM's weights, if not where training had them.")
+def predict(models: tuple[Path, ...], release: Path, out: Path, llm_weights: str | None) -> None:
+    """Write the confidences of trained MODELS for all evaluation questions of RELEASE as one submission.
+
+    Several models are one system with several seeds.
+    """
+    from honestybench.elical.systems import predict as predict_system
+
+    rows = predict_system(models, release, out, today=date.today(), llm_name=llm_weights)
+    click.echo(f"{out}: {rows} confidences" + (f" for each of {len(models)} seeds" if len(models) > 1 else ""))
+
+
+@elical.command(
+    epilog="Example: `honestybench elical run build/release --out build/elical --submissions submissions/LLM "
+    "--labels 100,1000,all --seeds 0,1,2`"
+)
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the models; what is finished there is not done twice.",
+)
+@click.option(
+    "--submissions",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The LLM's folder for the rows.",
+)
+@click.option(
+    "--systems",
+    help="Comma-separated; default: all. Stage 1 and 2, Cal-Only, and each as a head alone; ridge and logistic probes.",
+)
+@click.option(
+    "--labels",
+    default=",".join(map(str, LABEL_GRID)) + ",all",
+    show_default=True,
+    help="Comma-separated numbers of labels; more than there are, are left out.",
+)
+@click.option(
+    "--seeds", default="0,1,2", show_default=True, help="Comma-separated; three or more for anything published."
+)
+@click.option(
+    "--prompt",
+    "prompts",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A prompt that the release was built with instead of the package's.",
+)
+@_with_llm
+@_with_settings
+def run(
+    release: Path,
+    out: Path,
+    submissions: Path,
+    systems: str | None,
+    labels: str,
+    seeds: str,
+    llm: str | None,
+    llm_weights: str | None,
+    prompts: tuple[str, ...],
+    **settings: Any,
+) -> None:
+    """Train and predict a whole grid: both stages, the controls, label sizes and seeds.
+
+    Each row is written as a submission as soon as its models are trained.
+    """
+    from honestybench.elical.grid import SYSTEMS, Grid
+    from honestybench.elical.grid import run as run_grid
+    from honestybench.elical.setting import find_setting
+
+    llm = llm or only_llm(release)
+    refuse_foreign(submissions, llm)
+    setting = find_setting(release, llm, llm_name=llm_weights, prompt_files=_prompts(prompts), work=out / "work")
+    grid = Grid(
+        systems=tuple(SYSTEMS) if systems is None else tuple(systems.split(",")),
+        labels=_labels(labels),
+        seeds=tuple(_number(seed, "--seeds") for seed in seeds.split(",")),
+        base=TrainConfig(stage="elicit", **_settings(settings)),
+    )
+    written = run_grid(
+        setting, grid, out, submissions, today=date.today(), report=lambda line: click.echo(line, err=True)
+    )
+    click.echo(f"{submissions}: {len(written)} rows; score them with `honestybench score-all {submissions.parent}`")
+
+
+def _settings(settings: dict[str, Any]) -> dict[str, Any]:
+    return {**settings, "lora_alpha": 2 * settings["lora_rank"]}
+
+
+def _labels(text: str) -> tuple[int | None, ...]:
+    return tuple(None if part == "all" else _number(part, "--labels") for part in text.split(","))
+
+
+def _number(text: str, option: str) -> int:
+    if not text.strip().isdecimal():
+        raise UsageError("this is no whole number", where=option, value=text, remedy="separate numbers by commas")
+    return int(text)
+
+
+def _prompts(pairs: tuple[str, ...]) -> dict[str, Path]:
+    found = {}
+    for pair in pairs:
+        name, separator, path = pair.partition("=")
+        if not separator or not path:
+            raise UsageError("a prompt is given as NAME=FILE", where="--prompt", value=pair)
+        found[name] = Path(path)
+    return found
