@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -79,13 +78,13 @@ class Loop:
         """Take a model whose learning weights require gradients; `on_step` is told the prompt tokens of each step."""
         self._problem, self._config, self._accelerator, self._store = problem, config, accelerator, store
         self._on_step, self._checkpoint_every_s, self._saved = on_step, checkpoint_every_s, time.monotonic()
+        self._model = model.to(accelerator.device)
         self._learning = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
         plain = [weight for weight in self._learning.values() if weight.dim()]
         biases = [weight for weight in self._learning.values() if not weight.dim()]
-        optimizer = torch.optim.AdamW(
+        self._optimizer = torch.optim.AdamW(
             [{"params": plain, "weight_decay": config.weight_decay}, {"params": biases, "weight_decay": 0.0}]
         )
-        self._model, self._optimizer = accelerator.prepare(model, optimizer)
         self._n_epochs = config.max_epochs(len(problem.fit_rows))
         self._total = self._n_epochs * len(step_batches(problem.fit_rows, config.batch_size))
         self._best: dict[str, Tensor] = {}
@@ -120,22 +119,19 @@ class Loop:
         self._save()
 
     def _step(self, batch: Rows) -> None:
-        config, accelerator, feed = self._config, self._accelerator, self._problem.feed
+        config, feed = self._config, self._problem.feed
         rate = learning_rate(self.progress.step, self._total, config)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._model.train()
         self._optimizer.zero_grad()
-        passes = self._own_passes(batch)
         total = 0.0
-        for place, rows in enumerate(passes):
-            is_last = place == len(passes) - 1
-            with nullcontext() if is_last else accelerator.no_sync(self._model):
-                # Gradients are averaged over processes; the batch's mean needs their sum.
-                loss = self._squared_error(rows) / len(batch)
-                accelerator.backward(loss * accelerator.num_processes)
+        for rows in self._own_passes(batch):
+            loss = self._squared_error(rows) / len(batch)
+            loss.backward()
             total += float(loss.detach())
-        accelerator.clip_grad_norm_(list(self._learning.values()), config.clip_norm)
+        self._sum_gradients()
+        nn.utils.clip_grad_norm_(list(self._learning.values()), config.clip_norm)
         self._optimizer.step()
         self.progress.step += 1
         tokens = int(feed.n_prompt_tokens[batch].sum())
@@ -172,7 +168,9 @@ class Loop:
         filled = rows if len(rows) else self._problem.fit_rows[:1]
         inputs = [tensor.to(device) for tensor in self._problem.feed.batch(filled)]
         targets = torch.as_tensor(self._problem.targets[filled], dtype=torch.float32, device=device)
-        errors = (torch.sigmoid(self._model(*inputs).float()) - targets).square()
+        with self._accelerator.autocast():
+            logits = self._model(*inputs)
+        errors = (torch.sigmoid(logits.float()) - targets).square()
         return errors.sum() * (1.0 if len(rows) else 0.0)
 
     def _own_passes(self, rows: Rows) -> list[Rows]:
@@ -180,6 +178,16 @@ class Loop:
         lengths, budget = self._problem.feed.lengths, self._config.token_budget
         passes = micro_batches(rows, lengths, budget, accelerator.num_processes)
         return passes[accelerator.process_index :: accelerator.num_processes]
+
+    def _sum_gradients(self) -> None:
+        """Sum the gradients over processes: few weights learn, so one exchange a step replaces a wrapped model."""
+        if self._accelerator.num_processes == 1:
+            return
+        gradients = [weight.grad for weight in self._learning.values()]
+        flat = torch.cat([gradient.flatten() for gradient in gradients])
+        summed = self._accelerator.reduce(flat, reduction="sum")
+        for gradient, part in zip(gradients, summed.split([each.numel() for each in gradients]), strict=True):
+            gradient.copy_(part.view_as(gradient))
 
     def _summed(self, value: float) -> float:
         if self._accelerator.num_processes == 1:
