@@ -37,8 +37,8 @@ _POINTS = re.compile(r"\d+(?:\.\d+){2,}")
 _INITIALS = re.compile(r"\b[^\W\d_](?:\.\s?[^\W\d_])+\b\.?")
 _POSSESSIVE = re.compile(r"(?<=\w)'(?=s\b)")
 _INNER_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
-# Group 1 is what a number keeps: its sign and its decimal point.
-_MARK = re.compile(r"((?<![\w)-])-(?=\d)|(?<=\d)\.(?=\d))|[\W_]")
+# Group 1 is what a number keeps: its sign and its decimal point. A blank stays one, so it need not match.
+_MARK = re.compile(r"((?<![\w)-])-(?=\d)|(?<=\d)\.(?=\d))|[^\w ]|_")
 _UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(?!(?:s|st|nd|rd|th)\b)([^\W\d_]+)\b")
 
 _CARDINALS = (

@@ -53,13 +53,13 @@ def semantic_consistency(row: Row, background: Background) -> float:
 
 
 def few_semantic_sets(row: Row, _: Background) -> float:
-    """Map the number of semantic sets among N sampled answers to 1 - (sets - 1) / (N - 1): one set is 1, N sets are 0."""
+    """Map the number of semantic sets of N sampled answers to 1 - (sets - 1) / (N - 1): one set is 1, N sets are 0."""
     sizes = _set_sizes(row)
     return 1 - (len(sizes) - 1) / (sum(sizes) - 1)
 
 
 def low_semantic_entropy(row: Row, _: Background) -> float:
-    """Map the entropy H of the semantic sets among N sampled answers to 1 - H / log N: one set is 1, N sets are 0.
+    """Map the entropy H of the semantic sets of N sampled answers to 1 - H / log N: one set is 1, N sets are 0.
 
     It is the discrete semantic entropy of Farquhar et al. (2024), in nats: a set's probability is its share of the
     answers.

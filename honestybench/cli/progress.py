@@ -1,4 +1,4 @@
-"""Progress of long work, on stderr: nothing at first, then a live bar on a terminal, or a line now and then in a log."""
+"""Progress of long work, on stderr: nothing at first, then a live bar on a terminal or a line now and then in a log."""
 
 import time
 from collections.abc import Callable
@@ -41,7 +41,8 @@ class Meter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._bar.live.is_started:  # A bar that never began would end with an empty line.
+            self._bar.stop()
 
     def update(self, done: int, total: int) -> None:
         """Tell how much is done, of how much."""
