@@ -86,7 +86,7 @@ def _generate(build: Build, generator: Generator, blocks: list[Block]) -> None:
     n_stored = len(build.examples) - sum(map(len, missing))
     with ExitStack() as stack:
         stack.callback(generator.close)
-        meter = stack.enter_context(Meter("answers", len(build.examples), "questions"))
+        meter = stack.enter_context(Meter("answers", len(build.examples), "questions", quiet_s=0))
         if n_stored:
             meter.advance(n_stored, reused=True)
         if missing:
@@ -147,7 +147,7 @@ def _write(build: Build, writer: ReleaseWriter, verdicts: _Verdicts) -> None:
     for split in SPLITS:
         rows = (question_row(example) for example in ordered if example.split == split)
         writer.write_split(QUESTIONS, split, rows, QUESTIONS_SCHEMA)
-    with Meter("verdicts", len(ordered) * VERDICTS_PER_EXAMPLE, "verdicts") as meter:
+    with Meter("verdicts", len(ordered) * VERDICTS_PER_EXAMPLE, "verdicts", quiet_s=0) as meter:
 
         def judged(split: str) -> Iterator[dict[str, object]]:
             for annotated in verdicts.of_split(split):

@@ -32,13 +32,14 @@ _HYPHENS = "\u2212\u2010\u2011"
 _SAME_MARK = str.maketrans(dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_HYPHENS, "-") | {"&": " and "})
 # Letters that no Unicode decomposition turns into their plain twin; the last are dotless i, h and t with a bar.
 _PLAIN_LETTER = str.maketrans(dict(zip("øłđð\u0131ħŧ", "olddiht", strict=True)) | {"þ": "th", "æ": "ae", "œ": "oe"})
+_ANY_DIGIT = re.compile(r"\d")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)")
 _POINTS = re.compile(r"\d+(?:\.\d+){2,}")
 _INITIALS = re.compile(r"\b[^\W\d_](?:\.\s?[^\W\d_])+\b\.?")
 _POSSESSIVE = re.compile(r"(?<=\w)'(?=s\b)")
 _INNER_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
-# Group 1 is what a number keeps: its sign and its decimal point.
-_MARK = re.compile(r"((?<![\w)-])-(?=\d)|(?<=\d)\.(?=\d))|[\W_]")
+# Group 1 is what a number keeps: its sign and its decimal point. A blank stays one, so it need not match.
+_MARK = re.compile(r"((?<![\w)-])-(?=\d)|(?<=\d)\.(?=\d))|[^\w ]|_")
 _UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(?!(?:s|st|nd|rd|th)\b)([^\W\d_]+)\b")
 
 _CARDINALS = (
@@ -134,11 +135,18 @@ def split_numbers(words: Sequence[str]) -> tuple[frozenset[str], tuple[str, ...]
 
 def _words(text: str, *, fold: bool) -> list[str]:
     text = _unicode_form(text.translate(_SAME_MARK), fold=fold)
-    text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
-    text = _POINTS.sub(lambda match: match[0].replace(".", " "), text)
-    text = _INITIALS.sub(lambda match: re.sub(r"\W", "", match[0]) + " ", text)
-    text = _INNER_APOSTROPHE.sub("", _POSSESSIVE.sub(" ", text))
-    text = _UNIT.sub(r"\1 \2", _MARK.sub(_keep_or_blank, text))
+    # Most answers have neither digits nor points nor apostrophes: to look first saves a third of the time.
+    has_digits = _ANY_DIGIT.search(text) is not None
+    if has_digits:
+        text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
+        text = _POINTS.sub(lambda match: match[0].replace(".", " "), text)
+    if "." in text:
+        text = _INITIALS.sub(lambda match: re.sub(r"\W", "", match[0]) + " ", text)
+    if "'" in text:
+        text = _INNER_APOSTROPHE.sub("", _POSSESSIVE.sub(" ", text))
+    text = _MARK.sub(_keep_or_blank, text)
+    if has_digits:
+        text = _UNIT.sub(r"\1 \2", text)
     return [word for word in text.split() if word not in _ARTICLES]
 
 

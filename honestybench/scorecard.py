@@ -221,7 +221,7 @@ class ComparedMetric(TypedDict):
 
 
 class ComparedTrack(TypedDict):
-    """What is needed to compare the systems that submitted a track; `systems` is sorted."""
+    """What is needed to compare the ranked systems that submitted a track; `systems` is sorted."""
 
     systems: list[str]
     metrics: dict[str, ComparedMetric]
@@ -232,7 +232,7 @@ class ComparedTrack(TypedDict):
 
 
 class Comparison(TypedDict):
-    """All systems of one LLM, side by side."""
+    """All ranked systems of one LLM, side by side; one that reads evaluation labels is not among them."""
 
     scorer_version: str
     llm: str

@@ -9,7 +9,16 @@ from leaderboard.cells import CHANCE, NONE, Notes, Number, Scale, decimal, numbe
 from leaderboard.collect import Board, Entry
 from leaderboard.places import Place, frame
 from leaderboard.views import Absent, Badge, BoardGroup, BoardRow, BoardTrack, BoardView, Column, Lead, Link
-from leaderboard.words import FLAGS, METHOD_CLASSES, OF_THE_LABELS, SHOWN, TRACK_INTROS, TRACK_TITLES, column
+from leaderboard.words import (
+    FLAGS,
+    METHOD_CLASSES,
+    NOT_RANKED,
+    OF_THE_LABELS,
+    SHOWN,
+    TRACK_INTROS,
+    TRACK_TITLES,
+    column,
+)
 
 SELECTIONS = {"all": "All questions", "clean": "Clean questions only"}
 _METRICS = SHOWN[1:]
@@ -55,8 +64,11 @@ def board_view(boards: Sequence[Board], board: Board, selection: str, place: Pla
 
 
 def badges(entry: Entry) -> tuple[Badge, ...]:
-    """Say how far a row can be trusted: whether its code is public, what it was selected on, its flags."""
+    """Say how far a row can be trusted: whether it is ranked, whether its code is public, its seeds, its flags."""
     found = []
+    if not entry.info.is_ranked:
+        meaning = "it knows the gold answers of the questions it is scored on: a ceiling, not a method"
+        found.append(Badge(text=NOT_RANKED, meaning=meaning, role="bad"))
     if entry.info.code_url:
         found.append(Badge(text="code", meaning="its code is public, so anybody can run it again", role="good"))
     else:
@@ -82,12 +94,13 @@ def counts_line(n: int, n_correct: int, n_unlabelled: int) -> str:
 
 def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack:
     found = [scored for entry in board.entries if (scored := _scored(entry, track, selection)) is not None]
-    found.sort(key=lambda scored: (-_or_least(scored.headline["value"]), scored.entry.slug))
+    found.sort(key=_order)
+    ranked = [scored for scored in found if scored.entry.info.is_ranked]
     submitted = {scored.entry.slug for scored in found}
     scale = Scale.around(scored.headline for scored in found)
     notes = Notes()
     hrefs = {entry.slug: place.to(Place.system(board.llm, entry.slug)) for entry in board.entries}
-    ranks = _ranks([scored.headline["value"] for scored in found])
+    ranks = _ranks([scored.headline["value"] for scored in ranked]) + [NONE] * (len(found) - len(ranked))
     rows = [
         _row(scored, rank, scale, notes, hrefs[scored.entry.slug]) for scored, rank in zip(found, ranks, strict=True)
     ]
@@ -98,7 +111,7 @@ def _track(board: Board, track: str, selection: str, place: Place) -> BoardTrack
         intro=TRACK_INTROS[track],
         counts=counts_line(first.n, first.n_correct, first.n_unlabelled) if first else "",
         banner=next((banner for scored in found if (banner := scored.headline["banner"])), None),
-        lead=_lead(found, hrefs) if first and first.headline["value"] is not None else None,
+        lead=_lead(ranked, hrefs) if ranked and ranked[0].headline["value"] is not None else None,
         headline=Column(
             heading=headline_name(first.headline["kind"] if first else "weighted"),
             arrow=column("auroc").arrow,
@@ -169,8 +182,8 @@ def _plain(scored: _Scored, name: str, notes: Notes) -> Number:
     return number(entry, notes, below=null_mark(scored.ece_null) if name == "ece_10" else None)
 
 
-def _lead(found: Sequence[_Scored], hrefs: Mapping[str, str]) -> Lead:
-    top = found[0]
+def _lead(ranked: Sequence[_Scored], hrefs: Mapping[str, str]) -> Lead:
+    top = ranked[0]
     value, info = number(top.headline, Notes()), top.entry.info
     costs = (
         some(info.labels_used, "label", "labels"),
@@ -183,7 +196,7 @@ def _lead(found: Sequence[_Scored], hrefs: Mapping[str, str]) -> Lead:
         value=value.text,
         interval=value.below,
         cost=f"{costs[0]}; per question {costs[1]} and {costs[2]}",
-        caution=_caution(top.headline, [scored.headline["value"] for scored in found[1:]]),
+        caution=_caution(top.headline, [scored.headline["value"] for scored in ranked[1:]]),
     )
 
 
@@ -205,11 +218,13 @@ def _caution(top: Headline, others: Sequence[float | None]) -> str | None:
 
 
 def _groups(found: Sequence[_Scored], rows: Sequence[BoardRow]) -> tuple[BoardGroup, ...]:
-    """Group rows by method class; the group of the best row comes first."""
+    """Group rows by method class, the group of the best row first; rows that are not ranked come last, apart."""
     grouped: dict[str, list[BoardRow]] = {}
     for scored, row in zip(found, rows, strict=True):
-        grouped.setdefault(scored.entry.info.method_class, []).append(row)
-    return tuple(BoardGroup(title=METHOD_CLASSES.get(key, key), rows=tuple(group)) for key, group in grouped.items())
+        info = scored.entry.info
+        title = METHOD_CLASSES.get(info.method_class, info.method_class) if info.is_ranked else NOT_RANKED.capitalize()
+        grouped.setdefault(title, []).append(row)
+    return tuple(BoardGroup(title=title, rows=tuple(group)) for title, group in grouped.items())
 
 
 def _absent(entry: Entry, hrefs: Mapping[str, str]) -> Absent:
@@ -237,8 +252,10 @@ def null_mark(null: EceNull | None) -> str | None:
     return f"null ≤ {decimal(null['p95'])}" if null and null["p95"] is not None else None
 
 
-def _or_least(value: float | None) -> float:
-    return -1.0 if value is None else value
+def _order(scored: _Scored) -> tuple[bool, float, str]:
+    """Sort ranked rows first, then by headline, a missing one last, then by name."""
+    value = scored.headline["value"]
+    return (not scored.entry.info.is_ranked, 1.0 if value is None else -value, scored.entry.slug)
 
 
 def _scored_by(cards: Iterable[ScoreCard]) -> str:

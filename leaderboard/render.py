@@ -18,7 +18,7 @@ from leaderboard.collect import Board
 from leaderboard.places import ABOUT, INDEX, SUBMIT, Place, frame
 from leaderboard.system_view import system_view
 from leaderboard.views import BoardView, Fact, SystemView, TextView
-from leaderboard.words import FLAGS, METHOD_CLASSES, SEES, SHOWN, column
+from leaderboard.words import FLAGS, METHOD_CLASSES, NOT_RANKED, SEES, SHOWN, column
 
 HERE = Path(__file__).resolve().parent
 SITE_KIND = "honestybench-site"
@@ -85,6 +85,7 @@ def _text_view(place: Place, title: str, section: str) -> TextView:
         flags=facts(FLAGS),
         sees=facts(SEES),
         classes=facts(METHOD_CLASSES),
+        not_ranked=NOT_RANKED,
     )
 
 

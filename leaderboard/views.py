@@ -226,7 +226,7 @@ class SystemView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextView:
-    """A page of prose; `flags`, `metrics`, `sees` are the words that it explains."""
+    """A page of prose; `flags`, `metrics`, `sees`, `not_ranked` are the words that it explains."""
 
     page: Page
     scorer_version: str
@@ -234,3 +234,4 @@ class TextView:
     flags: tuple[Fact, ...]
     sees: tuple[Fact, ...]
     classes: tuple[Fact, ...]
+    not_ranked: str

@@ -31,6 +31,9 @@ FLAGS = {
     "too_good": "an AUROC above 0.995",
 }
 
+NOT_RANKED = "reads evaluation labels, not ranked"
+"""The mark of systems that take part in no rank (see `System.is_ranked`), beside their names and over their group."""
+
 OF_THE_LABELS = ("few", "one_class")
 """Flags that tell of the questions, not of the system: every row has them, and the board's banner says it once."""
 

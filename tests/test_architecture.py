@@ -34,8 +34,6 @@ class Row:
     lazy: str = ""
 
 
-ELICAL = "elical.* annotate.prompt models subsets records release shards storage progress submission.* errors"
-
 # The table of docs/architecture.md. The first row that matches a module is its row.
 TABLE = (
     Row("honestybench", "release shards records scorecard scoring errors", "pyarrow numpy", "datasets"),
@@ -72,11 +70,16 @@ TABLE = (
     Row(
         "elical elical.batches elical.card elical.config elical.curve elical.probe elical.questions elical.saved "
         "elical.setting",
-        ELICAL,
+        "elical.* annotate.prompt models subsets records release shards storage progress submission.* errors",
         "numpy",
         "safetensors sklearn torch",
     ),
-    Row("elical.*", ELICAL, "numpy torch", "accelerate peft safetensors sklearn transformers"),
+    Row(
+        "elical.*",
+        "elical.* annotate.prompt models subsets records release shards storage progress submission.* errors",
+        "numpy torch",
+        "accelerate peft safetensors sklearn transformers",
+    ),
     Row("cli.*", "*", "click rich"),
     Row("builders.*", "* builders.* !scoring.* !metrics.* !elical.* !cli.*", "click datasets pyarrow rich yaml"),
     Row("leaderboard.browser", "errors", "", "selenium"),

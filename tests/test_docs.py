@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from honestybench.baselines import BASELINES
 from honestybench.records import FLAGS
 from honestybench.schema import ANNOTATED_SCHEMA
 
@@ -101,6 +102,11 @@ def test_every_column_is_explained() -> None:
 def test_every_flag_is_explained() -> None:
     explained = {name: meaning for name, meaning in table_rows("docs/data.md", 2) if name in FLAGS}
     assert explained == FLAGS
+
+
+def test_every_baseline_is_explained() -> None:
+    explained = [(name, sees, samples) for name, _, sees, samples, _ in table_rows("docs/methods.md", 5)[2:]]
+    assert explained == [(name, one.sees, str(one.samples)) for name, one in BASELINES.items()]
 
 
 def test_the_import_table_is_the_checked_one() -> None:

@@ -174,7 +174,7 @@ class _Builder:
 
 def meter_of(accelerator: Any, meter: NewMeter) -> NewMeter:
     """Show progress in the first of several processes only."""
-    return meter if accelerator.is_main_process else partial(Meter, is_silent=True)
+    return meter if accelerator.is_main_process else partial(Meter, quiet_s=None)
 
 
 def _has_adapter(setting: Setting) -> bool:

@@ -56,7 +56,7 @@ def score_submission(folder: Path) -> ScoreCard:
 
 
 def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
-    """Score every system of a submissions/<llm>/ folder, and compare them.
+    """Score every system of a submissions/<llm>/ folder, and compare those that are ranked.
 
     Raises: RejectedError with the faults of all its systems; SubmissionError; OSError.
     """
@@ -67,7 +67,7 @@ def score_all(llm_folder: Path) -> tuple[dict[str, ScoreCard], Comparison]:
     for submitted in read_folders(llm_folder, labels):
         name = str(submitted.system)
         cards[name] = _score(submitted, labels, tracks)
-        for track in submitted.tracks:
+        for track in submitted.tracks if submitted.is_ranked else ():
             answers[track][name] = tracks[track].answers(submitted.confidences)
     compared = {
         track: compare_track(of_track, {name: cards[name]["tracks"][track]["headline"]["value"] for name in of_track})

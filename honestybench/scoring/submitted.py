@@ -22,9 +22,11 @@ class Submitted:
     """The confidences of one system, by id, one mapping for each file of `inputs`.
 
     `tracks` are those submitted, the same for every seed. `system` is the folder's name, None for a lone file.
+    `is_ranked` is that of its system.yaml (see `System.is_ranked`); a lone file is compared with nothing.
     """
 
     system: str | None
+    is_ranked: bool
     inputs: tuple[Input, ...]
     warnings: tuple[Warned, ...]
     confidences: tuple[Mapping[str, float], ...]
@@ -41,7 +43,7 @@ class RejectedError(SubmissionError):
 
 def lone_file(path: Path, result: ReadResult) -> Submitted:
     """Take a lone confidence file, read already. Raises: SubmissionError with its faults where it was rejected."""
-    return _submitted([(None, path, result)], None)
+    return _submitted([(None, path, result)], None, is_ranked=False)
 
 
 def read_folder(folder: Path, labels: Labels) -> Submitted:
@@ -62,7 +64,7 @@ def read_folder(folder: Path, labels: Labels) -> Submitted:
             what = f"{key} must be that of the labels, {wanted}"
             raise SubmissionError(what, where=str(folder), value=given, remedy=remedy)
     files = [(seed, path, read_confidences(path, labels.known)) for seed, path in _confidence_files(folder)]
-    return _submitted(files, folder.name)
+    return _submitted(files, folder.name, is_ranked=system.is_ranked)
 
 
 def read_folders(llm_folder: Path, labels: Labels) -> list[Submitted]:
@@ -125,7 +127,9 @@ def _confidence_files(folder: Path) -> list[tuple[int | None, Path]]:
 _NAMES = "give confidences.jsonl, or confidences-seed0.jsonl, confidences-seed1.jsonl …; .gz is welcome"
 
 
-def _submitted(files: Sequence[tuple[int | None, Path, ReadResult]], system: str | None) -> Submitted:
+def _submitted(
+    files: Sequence[tuple[int | None, Path, ReadResult]], system: str | None, *, is_ranked: bool
+) -> Submitted:
     faults = [line for _, path, result in files if result.confidences is None for line in _lines(path, result)]
     if faults:
         raise RejectedError(faults)
@@ -141,6 +145,7 @@ def _submitted(files: Sequence[tuple[int | None, Path, ReadResult]], system: str
         raise SubmissionError("the seeds cover different tracks", where=where, value=sorted(set(tracks)), remedy=remedy)
     return Submitted(
         system=system,
+        is_ranked=is_ranked,
         inputs=tuple(inputs),
         warnings=tuple(warnings),
         confidences=tuple(confidences),

@@ -22,6 +22,9 @@ SEES: tuple[str, ...] = ("question", "answer", "samples")
 SELECTED_ON: tuple[str, ...] = ("none", *SPLITS)
 """Where settings or checkpoints were chosen; a row selected on an evaluation split is marked."""
 
+ORACLE_FAMILY = "oracle"
+"""The family of systems that read labels of the questions they are scored on: ceilings, shown and never ranked."""
+
 MAX_BYTES = 1 << 16
 
 
@@ -51,6 +54,11 @@ class System:
     code_url: str | None = None
     paper: str | None = None
     license: str | None = None
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the system takes part in ranks, ties and comparisons: all but the oracles do."""
+        return self.family != ORACLE_FAMILY
 
 
 def read_system(path: Path) -> System:

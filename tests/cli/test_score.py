@@ -5,6 +5,7 @@ from types import ModuleType
 
 import pytest
 
+from honestybench.baselines import BASELINES
 from honestybench.cli.main import main
 
 LABELS = [(f"q{row}", "mine" if row < 30 else "yours", int(row % 3 == 0)) for row in range(40)]
@@ -73,8 +74,9 @@ def test_from_a_release_to_verified_baselines(release: Path, capsys: pytest.Capt
     code, out, _ = run(capsys, "score-release", release, "--out", llm)
     assert code == 0 and "evaluation questions" in out
     assert run(capsys, "baselines", release, "--out", llm)[0] == 0
-    assert run(capsys, "score-all", llm.parent) == (0, f"{llm}: 5 systems scored\n", "")
-    assert (llm / "comparison.json").is_file()
+    assert run(capsys, "score-all", llm.parent) == (0, f"{llm}: {len(BASELINES)} systems scored\n", "")
+    compared = json.loads((llm / "comparison.json").read_bytes())["tracks"]
+    assert all(track["systems"] == sorted(BASELINES.keys() - {"oracle"}) for track in compared.values())
     for name in ("prob", "constant"):
         assert run(capsys, "verify", llm / name) == (0, f"{llm / name}: scored again: no difference\n", "")
     code, out, _ = run(capsys, "score", llm / "prob" / "confidences.jsonl", "--release", release)
@@ -89,7 +91,7 @@ def test_scoring_again_writes_the_same_bytes(release: Path, capsys: pytest.Captu
     for _ in range(2):
         run(capsys, "score-all", llm.parent)
         found.append({path: path.read_bytes() for path in llm.rglob("*.json")})
-    assert found[0] == found[1] and len(found[0]) == 7
+    assert found[0] == found[1] and len(found[0]) == len(BASELINES) + 2  # and release.json, comparison.json
 
 
 def test_verify_lists_what_differs(release: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,13 @@ from types import ModuleType
 
 import pytest
 
+from honestybench.submission.system import ORACLE_FAMILY
 from leaderboard.board_view import board_view
 from leaderboard.collect import Board, Entry
 from leaderboard.places import INDEX
 from leaderboard.system_view import system_view
 from leaderboard.views import BoardTrack
+from leaderboard.words import NOT_RANKED
 
 
 def value(number, low=None, high=None, reason=None):
@@ -106,6 +108,29 @@ def test_the_lead_says_what_keeps_it_from_being_clear(top: dict, caution: str | 
 def test_a_row_at_chance_is_not_marked_as_the_best(entry: Entry) -> None:
     (row,) = rows(ood(with_headline(entry, "a", value(0.5))))
     assert (row.rank, row.best) == ("1", False)
+
+
+def oracle(entry: Entry, slug: str, number: dict) -> Entry:
+    entry = with_headline(entry, slug, number, "other")
+    return replace(entry, info=replace(entry.info, family=ORACLE_FAMILY))
+
+
+def test_what_reads_evaluation_labels_is_shown_last_and_never_ranked(entry: Entry) -> None:
+    """Neither its place nor its value counts: not for the lead, nor for a tie, nor for what lies in an interval."""
+    ceiling = oracle(entry, "ceiling", value(0.7, 0.6, 0.8))
+    others = [with_headline(entry, "b", value(0.7, 0.65, 0.75), "other"), with_headline(entry, "c", value(0.6))]
+    track = ood(ceiling, *others)
+    assert [(group.title, [(row.name, row.rank, row.best) for row in group.rows]) for group in track.groups] == [
+        ("Other", [("b", "1", True)]),
+        ("Training-free", [("c", "2", False)]),
+        ("Reads evaluation labels, not ranked", [("ceiling", "–", False)]),
+    ]
+    assert track.lead is not None
+    assert (track.lead.name, track.lead.caution) == ("b", None)
+    marks = {row.name: [badge.text for badge in row.badges if badge.text == NOT_RANKED] for row in rows(track)}
+    assert marks == {"b": [], "c": [], "ceiling": [NOT_RANKED]}
+    alone = ood(ceiling)
+    assert (alone.lead, [row.rank for row in rows(alone)]) == (None, ["–"])
 
 
 def test_seeds_are_told_apart(entry: Entry) -> None:

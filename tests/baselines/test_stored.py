@@ -1,49 +1,19 @@
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from honestybench.baselines import BASELINES, lcs_length, rouge_l, write_baselines
-from honestybench.errors import DataError, SubmissionError
+from honestybench.baselines import BASELINES, stored_confidences, write_baselines
+from honestybench.errors import DataError, SubmissionError, UnknownNameError, UsageError
 from honestybench.labels import labels_of_release
 from honestybench.submission import read_confidences, read_system
 
 TODAY = date(2026, 1, 31)
-words = st.lists(st.sampled_from("abcd"), max_size=9)
-
-
-def subsequences(of: list[str]) -> Iterator[tuple[str, ...]]:
-    for chosen in range(1 << len(of)):
-        yield tuple(word for place, word in enumerate(of) if chosen >> place & 1)
-
-
-@settings(deadline=None, max_examples=150)
-@given(words, words)
-def test_lcs_is_the_longest_common_subsequence(first: list[str], second: list[str]) -> None:
-    """From the definition: all subsequences of both, listed."""
-    expected = max(map(len, set(subsequences(first)) & set(subsequences(second))))
-    assert lcs_length(first, second) == expected == lcs_length(second, first)
-
-
-def test_rouge_l_by_hand() -> None:
-    # LCS of "police killed the gunman" and "police kill the gunman" (Lin, 2004) is 3 words of 4 and 4: F = 3/4.
-    assert rouge_l(["police", "killed", "the", "gunman"], ["police", "kill", "the", "gunman"]) == 0.75
-    # Repeated words match one to one: "a a b" and "a b b" share "a b"; counting unique words would give more.
-    assert rouge_l(list("aab"), list("abb")) == pytest.approx(4 / 6)
-    assert rouge_l([], []) == rouge_l(["a"], []) == 0
-
-
-def test_rouge_l_of_long_answers_uses_whole_words_of_bits() -> None:
-    first = [str(number) for number in range(300)]
-    assert lcs_length(first, first[::3]) == 100
-    assert lcs_length(first, first[::-1]) == 1
 
 
 def run(small_release: ModuleType, out: Path, **options: object) -> dict[str, dict[str, float]]:
@@ -75,6 +45,13 @@ def test_formulas_on_the_small_release(small_release: ModuleType, tmp_path: Path
             sum(known) / len(known) if expected is None else expected
         )
         assert found["constant"][example_id] == pytest.approx(sum(labels) / len(labels))
+        assert found["min_prob"][example_id] == pytest.approx(math.exp(min(logprobs)))
+        assert found["oracle"][example_id] == pytest.approx(record.sample_accuracy)
+        # "answer <number>" differs in every sample, so those that the judge found inconsistent are sets of one.
+        same = sum(verdict == 1 for verdict in record.consistency_judgement)
+        same += record.consistency_judgement[0] is None  # The first sample is the greedy answer.
+        n_sets = 20 - same + (same > 0)
+        assert found["n_semantic_sets"][example_id] == pytest.approx(1 - (n_sets - 1) / 19)
 
 
 def test_the_folders_are_ordinary_submissions(small_release: ModuleType, tmp_path: Path) -> None:
@@ -83,7 +60,9 @@ def test_the_folders_are_ordinary_submissions(small_release: ModuleType, tmp_pat
     for name in BASELINES:
         folder = tmp_path / "submissions" / name
         system = read_system(folder / "system.yaml")
-        assert (system.llm, system.date, system.method_class) == (small_release.LLM, TODAY, "training_free")
+        method_class = {"constant": "calibration", "oracle": "other"}.get(name, "training_free")
+        assert (system.llm, system.date, system.method_class) == (small_release.LLM, TODAY, method_class)
+        assert system.is_ranked == (name != "oracle")
         result = read_confidences(folder / "confidences.jsonl", known)
         codes = [fault.code for fault in result.faults]
         # All answers of the small release share the same words, so its lexical consistency is one number too.
@@ -94,11 +73,12 @@ def test_no_evaluation_label_is_used(small_release: ModuleType, tmp_path: Path) 
     def swapped(row: dict[str, object]) -> dict[str, object]:
         label = row["greedy_correctness"]
         keep = row["split"] == "train" or label is None
-        return row if keep else {**row, "greedy_correctness": 1 - label, "sampling_correctness": [None] * 20}
+        return row if keep else {**row, "greedy_correctness": 1 - label, "sample_accuracy": None}
 
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    assert run(small_release, tmp_path / "a") == run(small_release, tmp_path / "b", change=swapped)
+    before, after = run(small_release, tmp_path / "a"), run(small_release, tmp_path / "b", change=swapped)
+    assert [name for name in BASELINES if before[name] != after[name]] == ["oracle"]
 
 
 def test_without_train_the_fall_backs_are_told(small_release: ModuleType, tmp_path: Path) -> None:
@@ -108,7 +88,8 @@ def test_without_train_the_fall_backs_are_told(small_release: ModuleType, tmp_pa
     (value,) = set(found["constant"].values())
     assert value == pytest.approx(sum(known) / len(known))
     system = read_system(tmp_path / "submissions" / "constant" / "system.yaml")
-    assert (system.labels_used, system.sees, system.samples_per_question) == (0, "samples", 20)
+    assert (system.method_class, system.labels_used) == ("training_free", 0)
+    assert (system.sees, system.samples_per_question) == ("samples", 20)
     assert "mean self-consistency of the evaluation questions" in system.description
 
 
@@ -121,6 +102,53 @@ def test_null_consistencies_are_counted_in_the_notes(small_release: ModuleType, 
     run(small_release, tmp_path, annotated=records)
     system = read_system(tmp_path / "submissions" / "consistency_semantic" / "system.yaml")
     assert f" {nulls} questions without a parsed verdict got the mean of the train questions." in system.description
+
+
+def test_the_oracle_tells_the_labels_that_it_reads(small_release: ModuleType, tmp_path: Path) -> None:
+    evaluated = [r for r in small_release.records() if r.example.split != "train"]
+    n_train = len(small_release.records()) - len(evaluated)
+    run(small_release, tmp_path)
+    told = tmp_path / "submissions" / "oracle" / "system.yaml"
+    assert read_system(told).labels_used == len(evaluated)
+    # A question without a verdict gets the mean of train, whose labels then count too.
+    one_null = [
+        replace(record, sampling_correctness=(None,) * 20) if record is evaluated[0] else record
+        for record in [*evaluated, *(r for r in small_release.records() if r.example.split == "train")]
+    ]
+    one_null.sort(key=lambda record: (record.example.source, record.example.id))
+    train = [r.sample_accuracy for r in one_null if r.example.split == "train"]
+    found = run(small_release, tmp_path, annotated=one_null)
+    assert found["oracle"][evaluated[0].example.id] == pytest.approx(sum(train) / n_train)
+    assert read_system(told).labels_used == len(evaluated) - 1 + n_train
+    assert " 1 questions without a parsed verdict got the mean of the train questions." in read_system(told).description
+
+
+def test_any_split_is_computed_in_the_order_of_the_release(small_release: ModuleType, tmp_path: Path) -> None:
+    written = run(small_release, tmp_path)
+    release, told = tmp_path / "release", []
+    rows = stored_confidences(release, small_release.LLM, ["prob", "random"], "ood", lambda *state: told.append(state))
+    assert list(rows) == ["prob", "random"]
+    ids = [row.id for row in rows["prob"]]
+    assert ids == [r.example.id for r in small_release.records() if r.example.split == "ood"]
+    assert told == [(len(ids), len(ids))]
+    for name, found in rows.items():
+        assert {row.id: row.confidence for row in found} == {
+            example_id: written[name][example_id] for example_id in ids
+        }
+    train = stored_confidences(release, small_release.LLM, BASELINES, "train")
+    assert {len(of_one) for of_one in train.values()} == {
+        sum(record.example.split == "train" for record in small_release.records())
+    }
+
+
+def test_unknown_names_are_refused(small_release: ModuleType, tmp_path: Path) -> None:
+    small_release.write(tmp_path)
+    with pytest.raises(UnknownNameError, match=r"unknown baseline.*did you mean 'prob'"):
+        stored_confidences(tmp_path, small_release.LLM, ["prop"], "train")
+    with pytest.raises(UnknownNameError, match="unknown split"):
+        stored_confidences(tmp_path, small_release.LLM, ["prob"], "validation")
+    with pytest.raises(UsageError, match="no baseline is named"):
+        write_baselines(tmp_path, small_release.LLM, tmp_path / "out", TODAY, [])
 
 
 def test_a_positive_log_probability_is_refused(small_release: ModuleType, tmp_path: Path) -> None:
@@ -159,7 +187,8 @@ def test_a_folder_of_somebody_else_stays_as_it_is(
     text = change(system.read_text(encoding="utf-8"))
     system.unlink() if text is None else system.write_text(text, encoding="utf-8")
     before = contents(tmp_path / "submissions")
-    with pytest.raises(SubmissionError, match=r"n_prob: the folder holds no system of .* for made-up-llm.*--out"):
+    told = r"n_prob: the folder holds no system of HonestyBench contributors for made-up-llm.*--out"
+    with pytest.raises(SubmissionError, match=told):
         write_baselines(tmp_path / "release", small_release.LLM, tmp_path / "submissions", TODAY)
     assert contents(tmp_path / "submissions") == before
 
