@@ -23,6 +23,10 @@ class Feed(Protocol):
     def n_prompt_tokens(self) -> NDArray[np.int64]:
         """Tokens of each row's whole prompt, whatever of it is computed."""
 
+    @property
+    def n_shared(self) -> int:
+        """Positions that every pass computes again: those of the shared prefix."""
+
     def batch(self, rows: Rows) -> tuple[Tensor, ...]:
         """Give the inputs of the model for some rows, right-padded, with their mask where there are positions."""
 
@@ -34,6 +38,7 @@ class TokenFeed:
         self.tokens = tokens
         self.lengths = tokens.lengths
         self.n_prompt_tokens = tokens.n_prompt_tokens
+        self.n_shared = len(tokens.prefix)
 
     def batch(self, rows: Rows) -> tuple[Tensor, Tensor]:
         """Give token ids (B, T) and mask (B, T)."""
@@ -51,6 +56,7 @@ class HiddenFeed:
         self._states = states
         self.lengths = lengths
         self.n_prompt_tokens = n_prompt_tokens
+        self.n_shared = int((n_prompt_tokens - lengths)[0])
         self._starts = np.concatenate([[0], np.cumsum(lengths)])
 
     def batch(self, rows: Rows) -> tuple[Tensor, Tensor]:
@@ -69,6 +75,7 @@ class FeatureFeed:
         self._features = features
         self.lengths = np.ones(len(features), dtype=np.int64)
         self.n_prompt_tokens = n_prompt_tokens
+        self.n_shared = 0
 
     def batch(self, rows: Rows) -> tuple[Tensor]:
         """Give features (B, H)."""

@@ -175,8 +175,14 @@ class Loop:
 
     def _own_passes(self, rows: Rows) -> list[Rows]:
         accelerator = self._accelerator
-        lengths, budget = self._problem.feed.lengths, self._config.token_budget
-        passes = micro_batches(rows, lengths, budget, accelerator.num_processes)
+        feed = self._problem.feed
+        passes = micro_batches(
+            rows,
+            feed.lengths,
+            self._config.token_budget,
+            multiple_of=accelerator.num_processes,
+            shared=feed.n_shared,
+        )
         return passes[accelerator.process_index :: accelerator.num_processes]
 
     def _sum_gradients(self) -> None:
