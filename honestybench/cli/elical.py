@@ -74,6 +74,7 @@ SETTINGS = (
         show_default=True,
         help="Positions of one forward pass: memory, not results.",
     ),
+    click.option("--shard", is_flag=True, help="Spread the frozen weights over the processes (FSDP)."),
     click.option("--gradient-checkpointing", is_flag=True, help="Less memory, about a third slower."),
 )
 """What every training command can set; names and defaults are those of TrainConfig."""

@@ -164,6 +164,22 @@ def split_at(backbone: Any, top: int) -> tuple[nn.Module, nn.Module]:
     return bottom, upper
 
 
+def shard_layers(backbone: Any, accelerator: Any) -> None:
+    """Spread the frozen weights of the layers over all processes; each is gathered for its moment in a pass.
+
+    LoRA's weights stay whole in every process, as the loop sums their gradients itself. The decoder moves to the
+    process's device.
+    """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    backbone.to(accelerator.device)
+    mesh = init_device_mesh(accelerator.device.type, (accelerator.num_processes,))
+    learning = {weight for weight in backbone.parameters() if weight.requires_grad}
+    for layer in backbone.layers:
+        fully_shard(layer, mesh=mesh, ignored_params=learning)
+
+
 def _with_layers(backbone: Any, start: int, stop: int) -> Any:
     """Make a decoder that shares all modules with another but runs some of its layers only."""
     part = copy.copy(backbone)

@@ -70,7 +70,9 @@ class TrainConfig:
     `learning_rate` 0 means the paper's 5e-5, or 1e-3 where the head alone learns.
     `epochs` None follows the paper: at most 50 up to 10,000 questions, 10 beyond 200,000, 15 between.
     `select_on`: a fifth carved from the questions, the evaluation split `in_domain` (as the paper's authors do,
-    which marks a submission), or none. `share_prefix` computes the beginning that all prompts share once for a batch.
+    which marks a submission), or none. `share_prefix` computes the beginning that all prompts share once for a pass.
+    `shard` spreads the frozen weights over the processes (FSDP) for LLMs that do not fit on one device; it and
+    gradient checkpointing exclude the shared prefix.
     Raises: UsageError, UnknownNameError.
     """
 
@@ -95,6 +97,7 @@ class TrainConfig:
     token_budget: int = 2048
     share_prefix: bool = True
     gradient_checkpointing: bool = False
+    shard: bool = False
 
     def __post_init__(self) -> None:
         known = {"stage": STAGES, "head_init": HEAD_INITS, "select_on": SELECTIONS, "dtype": DTYPES}
@@ -128,8 +131,16 @@ class TrainConfig:
                 raise UsageError("must be a number above 0", where=name, value=getattr(self, name))
         if not 0 <= self.weight_decay < float("inf"):
             raise UsageError("must be a number from 0", where="weight_decay", value=self.weight_decay)
+        if self.shard and self.lora_layers is not None:
+            what = "sharding is for LoRA on all layers: with some frozen, the LLM is computed once and not again"
+            raise UsageError(what, where="shard", remedy="leave --shard or --lora-layers out")
         if self.target == "greedy_correctness" and self.targets_from != N_SAMPLED:
             raise UsageError("the greedy answer's label needs no sampled answers", where="targets_from")
+
+    @property
+    def shares_prefix(self) -> bool:
+        """Whether a pass computes the prompts' beginning once: gradient checkpointing and sharding cannot."""
+        return self.share_prefix and not self.gradient_checkpointing and not self.shard
 
     @property
     def uses_labels(self) -> bool:

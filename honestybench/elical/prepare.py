@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from honestybench.elical.backbone import add_lora, resume_lora, split_at, top_layers
+from honestybench.elical.backbone import add_lora, resume_lora, shard_layers, split_at, top_layers
 from honestybench.elical.config import TrainConfig
 from honestybench.elical.estimator import ConfidenceHead, Estimator
 from honestybench.elical.features import lower_states
@@ -73,7 +73,7 @@ class _Builder:
             prompts=setting.prompts,
             dtype=config.dtype,
             token_budget=config.token_budget,
-            share_prefix=config.share_prefix and not config.gradient_checkpointing,
+            share_prefix=config.shares_prefix,
             device=self.accelerator.device,
             work=setting.work,
             adapted_by=None if not _has_adapter(setting) else read_info(Path(str(setting.start))).run_hash,
@@ -91,6 +91,8 @@ class _Builder:
             return self._upper(top)
         if self._config.gradient_checkpointing:
             self._llm.backbone.gradient_checkpointing_enable({"use_reentrant": False})
+        if self._config.shard:
+            shard_layers(self._llm.backbone, self.accelerator)
         return Estimator(self._llm.backbone, self.head, _prefix_ids(self._tokens)), self._tokens
 
     def _adapt(self) -> Any | None:
