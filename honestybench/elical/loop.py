@@ -114,7 +114,7 @@ class Loop:
                 self._save()
         self._select()
         progress.epoch += 1
-        is_stale = progress.best_loss is not None and progress.epoch - progress.best_epoch > config.patience
+        is_stale = progress.best_loss is not None and progress.epoch - progress.best_epoch >= config.patience
         progress.is_over = progress.epoch >= self._n_epochs or is_stale
         self._save()
 
