@@ -140,7 +140,7 @@ class _Builder:
         whole = self._llm.estimator(self._llm.backbone, self._tokens)
         few = self._placed(self._tokens.batch(np.argsort(-self._tokens.lengths)[:2]))
         with torch.no_grad():
-            expected = whole(*few)
+            expected = self.head(whole.hidden(*few))
             bottom, upper = split_at(self._llm.backbone, top)
             lower = self._llm.estimator(bottom, self._tokens)
             no_prefix = torch.zeros(0, self.head.weight.numel(), device=self.accelerator.device)
