@@ -168,7 +168,8 @@ class Loop:
         filled = rows if len(rows) else self._problem.fit_rows[:1]
         inputs = [tensor.to(device) for tensor in self._problem.feed.batch(filled)]
         targets = torch.as_tensor(self._problem.targets[filled], dtype=torch.float32, device=device)
-        with self._accelerator.autocast():
+        half = self._config.dtype == "bfloat16"
+        with torch.autocast(device.type, torch.bfloat16, enabled=half):
             logits = self._model(*inputs)
         errors = (torch.sigmoid(logits.float()) - targets).square()
         return errors.sum() * (1.0 if len(rows) else 0.0)

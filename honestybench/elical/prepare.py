@@ -65,7 +65,7 @@ class _Builder:
         from accelerate import Accelerator
 
         self._setting, self._config = setting, config
-        self.accelerator = Accelerator(mixed_precision="bf16" if config.dtype == "bfloat16" else "no")
+        self.accelerator = Accelerator()
         self._meter = meter_of(self.accelerator, meter)
         self.examples = read_examples(setting, config)
         self._llm = FrozenLlm(

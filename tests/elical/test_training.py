@@ -150,19 +150,16 @@ def test_both_stages_learn(setting: Setting, release: Path, tmp_path: Path) -> N
     assert first < 0.7 * losses(tmp_path / "scratch")[0]
 
 
-@pytest.mark.parametrize("head_init", ["random", "ridge"])
-def test_a_head_alone_learns_on_frozen_features(
-    head_init: str, setting: Setting, release: Path, tmp_path: Path
-) -> None:
-    config = TrainConfig(stage="head-only", epochs=100, batch_size=32, learning_rate=0.05, head_init=head_init)
-    info = train(setting, config, tmp_path / "model")
-    assert auroc(tmp_path / "model", release) > 0.7
-    assert not (tmp_path / "model" / "adapter_config.json").exists()
+def test_a_head_alone_learns_on_frozen_features(setting: Setting, release: Path, tmp_path: Path) -> None:
+    config = TrainConfig(stage="head-only", epochs=20, batch_size=32, learning_rate=0.02)
+    info = train(setting, config, tmp_path / "random")
+    found = losses(tmp_path / "random")
+    assert np.mean(found[-3:]) < 0.8 * np.mean(found[:3])
+    assert not (tmp_path / "random" / "adapter_config.json").exists()
     assert info.config["lora_layers"] == 0
-    if head_init == "ridge":
-        # It starts better than a random head.
-        train(setting, replace(config, head_init="random"), tmp_path / "random")
-        assert losses(tmp_path / "model")[0] < losses(tmp_path / "random")[0]
+    train(setting, replace(config, head_init="ridge"), tmp_path / "ridge")
+    assert losses(tmp_path / "ridge")[0] < 0.8 * found[0]
+    assert auroc(tmp_path / "ridge", release) > 0.7
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
