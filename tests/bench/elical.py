@@ -9,6 +9,7 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +44,32 @@ def plain_predict(request: Mapping[str, Any]) -> Result:
     return predict(request)
 
 
-# SEAM: the variants of honestybench.elical stand here, name -> function, and in BASELINE. A function takes the request
-# (SETTINGS, prompt, n_questions, round) and gives seconds, prompt_tokens, computed_tokens, positions, n_examples; for
-# training also losses and, in round 0, final_loss; cache_seconds where something frozen is computed first.
+def ours_train(request: Mapping[str, Any], layers: int | None = None) -> Result:
+    """Train LoRA on all layers, on the top `layers` above cached states, or the head alone (0) on cached features."""
+    from elical_ours import train
+
+    return train(request, layers)
+
+
+def ours_predict(request: Mapping[str, Any]) -> Result:
+    """Predict in passes of similar length that share the prompts' common beginning."""
+    from elical_ours import predict
+
+    return predict(request)
+
+
 VARIANTS: dict[str, Variant] = {
     "plain Trainer": plain_train,
+    "LoRA, all layers": ours_train,
+    "LoRA, top 4": partial(ours_train, layers=4),
+    "LoRA, top 2": partial(ours_train, layers=2),
+    "LoRA, top 1": partial(ours_train, layers=1),
+    "head alone": partial(ours_train, layers=0),
     "plain prediction": plain_predict,
+    "prediction": ours_predict,
 }
 
-BASELINE = {
-    "plain Trainer": "plain Trainer",
-    "plain prediction": "plain prediction",
-}
+BASELINE = {name: "plain prediction" if "prediction" in name else "plain Trainer" for name in VARIANTS}
 """Variant -> what it is divided by."""
 
 HEADER = ("variant", "tokens/s", "x plain", "computed/s", "padding", "seconds", "caching s", "loss", "peak GB")
