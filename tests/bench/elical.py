@@ -15,7 +15,7 @@ from typing import Any
 
 from harness import Result, Spread, Variant, measure, ratio, serve, table, values, write_json
 
-OUT = Path("build/bench/elical.json")
+OUT = Path(__file__).resolve().parents[2] / "build" / "bench" / "elical.json"
 PROMPTS = {"paper-qa": 128, "sample-qa": 64}
 """Prompt -> questions by default. In random batches about a quarter of the short prompt's positions are padding."""
 
