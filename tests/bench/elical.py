@@ -123,6 +123,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(VARIANTS), choices=VARIANTS)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     chosen = parser.parse_args()
+    if chosen.questions is not None and chosen.questions <= SETTINGS["batch_size"]:
+        parser.error("--questions: the first step is not measured, so more than one batch is needed")
     found = {}
     for prompt in chosen.prompts:
         request = {**SETTINGS, "prompt": prompt, "n_questions": chosen.questions or PROMPTS[prompt]}
