@@ -77,6 +77,10 @@ venv: $(VENV)/.stamp-engine ## make .venv with the engine for this machine (GPU 
 test: $(VENV)/.stamp-engine $(if $(filter 0,$(shell id -u)),browser) ## run all tests, real engine and browser included; ARGS='-k name' narrows them
 	@$(BIN)/python -m pytest $(ARGS)
 
+.PHONY: bench
+bench: $(VENV)/.stamp-engine ## measure speed as ratios in one run, with every script of tests/bench/ (minutes); ARGS are theirs
+	@for script in $$(grep -l __main__ tests/bench/*.py); do $(BIN)/python "$$script" $(ARGS); done
+
 .PHONY: lint
 lint: $(VENV)/.stamp-base ## ruff, its formatter in check mode, and mypy --strict
 	@$(BIN)/ruff check .

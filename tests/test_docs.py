@@ -34,6 +34,7 @@ NOT_RUN = {
     "make sample": "takes minutes and rewrites the sample",
     "make serve": "runs until it is stopped; tests/leaderboard/test_browser.py starts the same server",
     "make screenshots": "needs Chromium; tests/leaderboard/test_browser.py takes the same pictures where it is",
+    "make bench": "takes minutes; tests/test_bench.py tests its harness",
     "make score": "rewrites the score cards; tests/test_submissions.py compares them with what it would write",
 }
 
