@@ -60,6 +60,7 @@ class Recalibrated:
 
 def stored_base(release: Path, llm: str, name: str) -> Base:
     """Take one of the BASELINES, computed from the stored columns. Raises: ReleaseError, DataError."""
+    _need_train(release, llm)
     splits = [split for split in read_manifest(release).splits(llm) if split in TRACKS]
     about = describe(name, read_background(release, llm))
     return Base(
@@ -147,10 +148,14 @@ def _with_confidences(rows: Sequence[ConfidenceRow], confidences: Floats) -> lis
     return [ConfidenceRow(id=row.id, confidence=value) for row, value in zip(rows, confidences.tolist(), strict=True)]
 
 
-def _train_labels(release: Path, llm: str) -> tuple[dict[str, int], dict[str, str], int]:
-    """Read labels and sources of the labelled train questions by id, and count those without a label."""
+def _need_train(release: Path, llm: str) -> None:
     if "train" not in read_manifest(release).splits(llm):
         raise DataError("the release has no train questions to take labels from", where=str(release))
+
+
+def _train_labels(release: Path, llm: str) -> tuple[dict[str, int], dict[str, str], int]:
+    """Read labels and sources of the labelled train questions by id, and count those without a label."""
+    _need_train(release, llm)
     labels: dict[str, int] = {}
     sources: dict[str, str] = {}
     n_rows = 0
