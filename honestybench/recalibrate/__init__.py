@@ -30,7 +30,10 @@ __all__ = [
     "write_recalibrated",
 ]
 
-INHERITED = ("name", "sees", "labels_used", "samples_per_question", "extra_passes", "selected_on")
+ORACLE = "oracle"
+"""The family of systems that read labels of evaluation questions."""
+
+INHERITED = ("name", "family", "sees", "labels_used", "samples_per_question", "extra_passes", "selected_on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +103,13 @@ def write_recalibrated(
 
     Labels are the greedy correctness of train questions; those without one are left out before the order is drawn.
     There is one file for each seed from 0, but only one with all labels (`n_labels` None), which no seed changes.
-    Raises: UsageError for too many labels or no seed; ReleaseError; SubmissionError where `folder` is somebody else's.
+    Raises: UsageError for too many labels, no seed, or an oracle; ReleaseError; SubmissionError where `folder` is
+    somebody else's.
     """
     if n_seeds < 1:
         raise UsageError("at least one subset of the labels must be drawn", value=n_seeds)
+    if base.about["family"] == ORACLE:
+        raise UsageError("what reads labels of evaluation questions is not recalibrated", where=base.of)
     labels, sources, n_unlabelled = _train_labels(release, llm)
     wanted = len(labels) if n_labels is None else n_labels
     maps: dict[int | None, Map] = {}

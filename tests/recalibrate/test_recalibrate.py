@@ -1,6 +1,7 @@
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -204,6 +205,14 @@ def test_what_cannot_be_fitted_is_refused_and_leaves_nothing(
     small_release.write(tmp_path / "no_train", annotated=evaluation)
     with pytest.raises(DataError, match="no train questions"):
         write(tmp_path / "no_train", tmp_path / "out", base)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_oracle_is_refused(write_release: WriteRelease, tmp_path: Path) -> None:
+    release = write_release("release")
+    base = stored_base(release, LLM, "prob")
+    with pytest.raises(UsageError, match="labels of evaluation questions"):
+        write(release, tmp_path / "out", replace(base, about={**base.about, "family": "oracle"}))
     assert not (tmp_path / "out").exists()
 
 
