@@ -1,0 +1,1 @@
+"""EliCal and its controls."""
