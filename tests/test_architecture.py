@@ -56,8 +56,8 @@ TABLE = (
     Row("submission.*", "submission.* records release shards storage errors", "pyarrow yaml"),
     Row("subsets", "errors"),
     Row(
-        "baselines.* recalibrate",
-        "baselines.* subsets records normalize release shards submission.* errors",
+        "baselines.* recalibrate.*",
+        "baselines.* recalibrate.* subsets records normalize release shards submission.* errors",
         "numpy",
         "sklearn",
     ),

@@ -35,6 +35,10 @@ NOT_RUN = {
     "make serve": "runs until it is stopped; tests/leaderboard/test_browser.py starts the same server",
     "make screenshots": "needs Chromium; tests/leaderboard/test_browser.py takes the same pictures where it is",
     "make bench": "takes minutes; tests/test_bench.py tests its harness",
+    (
+        "honestybench recalibrate honestybench/sample --method isotonic "
+        "--confidences submissions/mine/confidences.jsonl --train-confidences train.jsonl --out build/recalibrated"
+    ): "needs files of the reader's; tests/recalibrate/test_recalibrate.py maps such files",
     "make score": "rewrites the score cards; tests/test_submissions.py compares them with what it would write",
 }
 
