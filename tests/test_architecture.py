@@ -56,6 +56,11 @@ TABLE = (
     Row("submission.*", "submission.* records release shards storage errors", "pyarrow yaml"),
     Row("subsets", "errors"),
     Row(
+        "passes.*",
+        "passes.* annotate.prompt annotate.cache engine.base subsets records release shards storage submission.* errors",
+        "numpy",
+    ),
+    Row(
         "baselines.* recalibrate",
         "baselines.* subsets records normalize release shards submission.* errors",
         "numpy",

@@ -13,6 +13,7 @@ COMMANDS = {
     "baselines": "Write the training-free baselines of a release as submissions.",
     "elical": "Train and use EliCal: confidences before the answer, elicited and calibrated.",
     "gate": "Measure whether the judge's verdicts on a release are fit to train on.",
+    "passes": "Ask the answering LLM once more for baselines that stored columns cannot give.",
     "score": "Score a confidence file against a release or your own labels.",
     "score-all": "Score every submission of a folder and write their score cards.",
     "score-release": "Write the labels of a release that submissions are scored against.",

@@ -133,9 +133,10 @@ class VllmEngine:
             raise EngineError("the engine is closed")
         spellings = [_spellings(self._llm.get_tokenizer(), option) for option in options]
         # vLLM gives the log-probabilities of these tokens as the model has them, before temperature and penalties.
-        asked = self._vllm.SamplingParams(max_tokens=1, temperature=0.0, logprob_token_ids=sorted(sum(spellings, [])))
+        tokens = [token for spelled in spellings for token in spelled]
+        asked = self._vllm.SamplingParams(max_tokens=1, temperature=0.0, logprob_token_ids=tokens)
         read = [answer.outputs[0].logprobs[0] for answer in self._chat(requests, [asked] * len(requests))]
-        return [tuple(_log_sum([found[token].logprob for token in tokens]) for tokens in spellings) for found in read]
+        return [tuple(_log_sum([found[token].logprob for token in spelled]) for spelled in spellings) for found in read]
 
     def _chat(self, requests: Sequence[ChatRequest], parameters: list[Any]) -> Any:
         """Run one batch on an empty prefix cache. Raises: EngineError."""
