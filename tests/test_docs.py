@@ -34,6 +34,11 @@ NOT_RUN = {
     "make sample": "takes minutes and rewrites the sample",
     "make serve": "runs until it is stopped; tests/leaderboard/test_browser.py starts the same server",
     "make screenshots": "needs Chromium; tests/leaderboard/test_browser.py takes the same pictures where it is",
+    "honestybench passes build/release --out submissions/smollm2-135m-instruct-q4_1": (
+        "asks the real LLM for minutes; tests/cli/test_passes.py runs it with the scripted engine"
+    ),
+    "honestybench passes build/release --out submissions/smollm2-135m-instruct-q4_1 "
+    "--only p_true --train-labels 40 --train-out build/p_true-train.jsonl": "asks the real LLM as well",
     "make score": "rewrites the score cards; tests/test_submissions.py compares them with what it would write",
 }
 

@@ -28,6 +28,7 @@ from honestybench.storage import exclusive
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The LLM's folder.")
 @click.option("--llm", help="The answering LLM; may be left out where the release has one.")
 @click.option("--model", help="Where its weights are, if not where the release had them: a folder or a Hub id.")
+@click.option("--max-model-len", type=click.IntRange(min=1), help="Longest context; left out, that of the release.")
 @click.option("--engine", type=click.Choice(["vllm", "scripted"]), default="vllm", show_default=True)
 @click.option(
     "--work",
@@ -59,7 +60,7 @@ def passes(release: Path, out: Path, only: str, train_labels: int | None, train_
         raise UsageError("--train-labels and --train-out go together, for one pass", remedy="name it with --only")
     llm = how["llm"] or only_llm(release)
     refuse_foreign(out, llm)
-    runner = _runner(release, llm, how["model"], how["engine"], how["work"])
+    runner = _runner(release, llm, **{name: how[name] for name in ("model", "max_model_len", "engine", "work")})
     run = PassRun(release=release, llm=llm, runner=runner, allow_unparsed=how["allow_unparsed"], seed=how["seed"])
     run.check(names, out)
     with exclusive(how["work"]):
@@ -93,7 +94,9 @@ def _told(outcome: Outcome) -> str:
     return f"parsed: {outcome.rates}" if outcome.mass is None else f"mean P(yes) + P(no) {outcome.mass:.3f}"
 
 
-def _runner(release: Path, llm: str, model: str | None, engine: str, work: Path) -> Runner:
+def _runner(
+    release: Path, llm: str, *, model: str | None, max_model_len: int | None, engine: str, work: Path
+) -> Runner:
     """Prepare the engine, loaded as the build loaded it; nothing is loaded before a block is missing."""
     recorded = recorded_provenance(release, llm)
     name = model or str(recorded.get("llm", llm))
@@ -104,6 +107,6 @@ def _runner(release: Path, llm: str, model: str | None, engine: str, work: Path)
     options: dict[str, Any] = {
         each.name: recorded[each.name] for each in fields(vllm_engine.VllmConfig) if each.name in recorded
     }
-    config = vllm_engine.VllmConfig(**options)
+    config = vllm_engine.VllmConfig(**options | ({"max_model_len": max_model_len} if max_model_len else {}))
     provenance = vllm_engine.provenance(ref, config)
     return Runner(provenance, BlockStore(work), lambda: vllm_engine.VllmEngine(ref, config))

@@ -156,7 +156,8 @@ class VllmEngine:
                 continue_final_message=stub,
                 use_tqdm=False,
             )
-        except (RuntimeError, ValueError) as error:
+        # vLLM's own errors, as for a prompt longer than the context, are of neither kind.
+        except (RuntimeError, ValueError, self._vllm.exceptions.VLLMError) as error:
             raise EngineError(f"vLLM failed: {_first_line(error)}") from error
 
     def close(self) -> None:
@@ -183,6 +184,7 @@ class VllmEngine:
 def _import_vllm() -> Any:
     try:
         import vllm
+        import vllm.exceptions
     except ImportError as error:
         raise MissingExtraError(error.name or "vllm", needed_for="the vLLM engine", install=_INSTALL) from error
     return vllm

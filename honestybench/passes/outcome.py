@@ -94,7 +94,7 @@ def describe(chosen: Pass, outcome: Outcome) -> dict[str, object]:
     else:
         notes.append(f"Replies that could be read: {total - outcome.n_unparsed} of {total} ({outcome.rates}).")
     if outcome.n_unparsed:
-        notes.append(f"The {outcome.n_unparsed} others got the mean of those, {outcome.stand_in:.3f}.")
+        notes.append(f"Unread replies: {outcome.n_unparsed}; they got the mean of the others, {outcome.stand_in:.3f}.")
     return {
         "name": chosen.name,
         "family": chosen.family,

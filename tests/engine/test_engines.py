@@ -115,6 +115,13 @@ def test_option_log_probabilities_are_those_of_transformers(engine: Engine) -> N
 
 
 @pytest.mark.engine
+def test_a_prompt_beyond_the_context_is_refused_and_the_next_batch_answered(engine: Engine) -> None:
+    with pytest.raises(EngineError, match="context length"):
+        engine.generate([*REQUESTS, request("why? " * 2_000)], GREEDY)
+    assert len(engine.generate(REQUESTS, GREEDY)) == 3
+
+
+@pytest.mark.engine
 def test_an_option_that_no_token_spells_is_refused(engine: Engine) -> None:
     with pytest.raises(EngineError, match="no single token"):
         engine.option_logprobs(REQUESTS, ("supercalifragilistic",))
