@@ -57,7 +57,8 @@ TABLE = (
     Row("subsets", "errors"),
     Row(
         "passes.*",
-        "passes.* annotate.prompt annotate.cache engine.base subsets records release shards storage submission.* errors",
+        "passes.* annotate.prompt annotate.cache engine.base subsets records release shards storage submission.* "
+        "errors",
         "numpy",
     ),
     Row(

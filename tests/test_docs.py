@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from honestybench.baselines import BASELINES
+from honestybench.passes.table import PASSES
 from honestybench.records import FLAGS
 from honestybench.schema import ANNOTATED_SCHEMA
 
@@ -112,6 +113,11 @@ def test_every_flag_is_explained() -> None:
 def test_every_baseline_is_explained() -> None:
     explained = [(name, sees, samples) for name, _, sees, samples, _ in table_rows("docs/methods.md", 5)[2:]]
     assert explained == [(name, one.sees, str(one.samples)) for name, one in BASELINES.items()]
+
+
+def test_every_pass_is_explained() -> None:
+    explained = [(name, sees, labels) for name, _, _, sees, labels, _ in table_rows("docs/methods-passes.md", 6)[2:]]
+    assert explained == [(name, one.sees, str(one.labels)) for name, one in PASSES.items()]
 
 
 def test_the_import_table_is_the_checked_one() -> None:
