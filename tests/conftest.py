@@ -79,6 +79,7 @@ class SharedEngine:
     def __init__(self, engine: VllmEngine) -> None:
         self.provenance = engine.provenance
         self.generate = engine.generate
+        self.option_logprobs = engine.option_logprobs
 
     def close(self) -> None:
         pass

@@ -61,6 +61,12 @@ TABLE = (
         "numpy",
         "sklearn",
     ),
+    Row(
+        "passes.*",
+        "passes.* annotate.prompt annotate.cache engine.base subsets records release shards storage submission.* "
+        "errors",
+        "numpy",
+    ),
     Row("convert", "records schema shards submission.* errors", "pyarrow", "pandas"),
     Row("scorecard", "records shapes storage errors"),
     Row("slices"),

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from honestybench.baselines import BASELINES
+from honestybench.passes.table import PASSES
 from honestybench.records import FLAGS
 from honestybench.schema import ANNOTATED_SCHEMA
 
@@ -39,6 +40,11 @@ NOT_RUN = {
         "honestybench recalibrate honestybench/sample --method isotonic "
         "--confidences submissions/mine/confidences.jsonl --train-confidences train.jsonl --out build/recalibrated"
     ): "needs files of the reader's; tests/recalibrate/test_recalibrate.py maps such files",
+    "honestybench passes build/release --out submissions/smollm2-135m-instruct-q4_1": (
+        "asks the real LLM for minutes; tests/cli/test_passes.py runs it with the scripted engine"
+    ),
+    "honestybench passes build/release --out submissions/smollm2-135m-instruct-q4_1 "
+    "--only p_true --train-labels 40 --train-out build/p_true-train.jsonl": "asks the real LLM as well",
     "make score": "rewrites the score cards; tests/test_submissions.py compares them with what it would write",
 }
 
@@ -112,6 +118,11 @@ def test_every_flag_is_explained() -> None:
 def test_every_baseline_is_explained() -> None:
     explained = [(name, sees, samples) for name, _, sees, samples, _ in table_rows("docs/methods.md", 5)[2:]]
     assert explained == [(name, one.sees, str(one.samples)) for name, one in BASELINES.items()]
+
+
+def test_every_pass_is_explained() -> None:
+    explained = [(name, sees, labels) for name, _, _, sees, labels, _ in table_rows("docs/methods-passes.md", 6)[2:]]
+    assert explained == [(name, one.sees, str(one.labels)) for name, one in PASSES.items()]
 
 
 def test_the_import_table_is_the_checked_one() -> None:

@@ -26,6 +26,9 @@ FIELDS: dict[str, frozenset[str]] = {
     "paper-mmlu": frozenset({"question"}),
     "judge-correctness": frozenset({"question", "golds", "answer"}),
     "judge-consistency": frozenset({"question", "greedy", "answer"}),
+    "verbalized-0": frozenset({"question"}),
+    "p-yes": frozenset({"question"}),
+    "p-true": frozenset({"question", "answer"}),
 }
 """Every template of the package and the fields it must have."""
 

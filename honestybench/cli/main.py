@@ -14,6 +14,7 @@ COMMANDS = {
     "elical": "Train and use EliCal: confidences before the answer, elicited and calibrated.",
     "gate": "Measure whether the judge's verdicts on a release are fit to train on.",
     "recalibrate": "Map a confidence to a better calibrated one with train labels, as a submission.",
+    "passes": "Ask the answering LLM once more for baselines that stored columns cannot give.",
     "score": "Score a confidence file against a release or your own labels.",
     "score-all": "Score every submission of a folder and write their score cards.",
     "score-release": "Write the labels of a release that submissions are scored against.",

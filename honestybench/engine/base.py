@@ -56,5 +56,13 @@ class Engine(Protocol):
         Raises: EngineError.
         """
 
+    def option_logprobs(self, requests: Sequence[ChatRequest], options: Sequence[str]) -> list[tuple[float, ...]]:
+        """Give, for every request and option, the log-probability (nats) that the next token spells the option.
+
+        An option is a lower-case word; its spellings are the single tokens that are this word once blanks around it
+        and case are ignored, and their probabilities add up. Temperature and penalties play no part.
+        Raises: EngineError, also for an option that no token spells.
+        """
+
     def close(self) -> None:
         """Free the model. A second call does nothing."""

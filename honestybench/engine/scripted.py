@@ -28,8 +28,18 @@ class ScriptedEngine:
             for request in requests
         ]
 
+    def option_logprobs(self, requests: Sequence[ChatRequest], options: Sequence[str]) -> list[tuple[float, ...]]:
+        """Share out a probability below 1 by a hash of prompt and option (see `Engine.option_logprobs`)."""
+        return [tuple(_option_logprob(request, option, len(options)) for option in options) for request in requests]
+
     def close(self) -> None:
         """Do nothing: no model is held."""
+
+
+def _option_logprob(request: ChatRequest, option: str, n_options: int) -> float:
+    prompt = [[message.role, message.content] for message in request.messages]
+    digest = hashlib.sha256(canonical_json([prompt, option]).encode()).digest()
+    return math.log((digest[0] + 1) / 257 / n_options)
 
 
 def _answer(request: ChatRequest, sampling: SamplingConfig, sample_index: int) -> Generation:

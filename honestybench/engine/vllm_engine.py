@@ -7,6 +7,7 @@ core runs in this process, so that a batch is scheduled whole and not as its req
 arrive, and the prefix cache is emptied before each call: equal calls then give equal bytes.
 """
 
+import math
 import os
 import shutil
 import subprocess
@@ -123,6 +124,22 @@ class VllmEngine:
 
     def generate(self, requests: Sequence[ChatRequest], sampling: SamplingConfig) -> list[tuple[Generation, ...]]:
         """Answer every request as one batch, in order (see `Engine.generate`)."""
+        outputs = self._chat(requests, [self._parameters(sampling, request.seed) for request in requests])
+        return [tuple(_generation(output, sampling.logprobs) for output in answer.outputs) for answer in outputs]
+
+    def option_logprobs(self, requests: Sequence[ChatRequest], options: Sequence[str]) -> list[tuple[float, ...]]:
+        """Read the options' log-probabilities off the next token (see `Engine.option_logprobs`)."""
+        if self._llm is None:
+            raise EngineError("the engine is closed")
+        spellings = [_spellings(self._llm.get_tokenizer(), option) for option in options]
+        # vLLM gives the log-probabilities of these tokens as the model has them, before temperature and penalties.
+        tokens = [token for spelled in spellings for token in spelled]
+        asked = self._vllm.SamplingParams(max_tokens=1, temperature=0.0, logprob_token_ids=tokens)
+        read = [answer.outputs[0].logprobs[0] for answer in self._chat(requests, [asked] * len(requests))]
+        return [tuple(_log_sum([found[token].logprob for token in spelled]) for spelled in spellings) for found in read]
+
+    def _chat(self, requests: Sequence[ChatRequest], parameters: list[Any]) -> Any:
+        """Run one batch on an empty prefix cache. Raises: EngineError."""
         if self._llm is None:
             raise EngineError("the engine is closed")
         self._llm.reset_prefix_cache()
@@ -132,16 +149,16 @@ class VllmEngine:
         stub = True in continues
         conversations = [[asdict(message) for message in request.messages] for request in requests]
         try:
-            outputs = self._llm.chat(
+            return self._llm.chat(
                 conversations,
-                [self._parameters(sampling, request.seed) for request in requests],
+                parameters,
                 add_generation_prompt=not stub,
                 continue_final_message=stub,
                 use_tqdm=False,
             )
-        except (RuntimeError, ValueError) as error:
+        # vLLM's own errors, as for a prompt longer than the context, are of neither kind.
+        except (RuntimeError, ValueError, self._vllm.exceptions.VLLMError) as error:
             raise EngineError(f"vLLM failed: {_first_line(error)}") from error
-        return [tuple(_generation(output, sampling.logprobs) for output in answer.outputs) for answer in outputs]
 
     def close(self) -> None:
         """Shut the engine core down and drop the model."""
@@ -167,6 +184,7 @@ class VllmEngine:
 def _import_vllm() -> Any:
     try:
         import vllm
+        import vllm.exceptions
     except ImportError as error:
         raise MissingExtraError(error.name or "vllm", needed_for="the vLLM engine", install=_INSTALL) from error
     return vllm
@@ -217,6 +235,22 @@ def _generation(output: Any, with_logprobs: bool) -> Generation:
         logprobs=tuple(float(entry.logprob) for entry in chosen),
         cumulative_logprob=float(sum(entry.logprob for entry in chosen)),
     )
+
+
+def _spellings(tokenizer: Any, option: str) -> list[int]:
+    """Find the tokens that are this word but for blanks and case. Raises: EngineError where there is none."""
+    words = tokenizer.batch_decode([[token] for token in range(len(tokenizer))])
+    tokens = [token for token, word in enumerate(words) if word.strip().casefold() == option]
+    if not tokens:
+        raise EngineError("no single token of this LLM spells the option", value=option)
+    return tokens
+
+
+def _log_sum(logprobs: Sequence[float]) -> float:
+    highest = max(logprobs)
+    if highest == -math.inf:
+        return highest
+    return highest + math.log(math.fsum(math.exp(logprob - highest) for logprob in logprobs))
 
 
 def _first_line(error: Exception) -> str:

@@ -6,10 +6,11 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
+from honestybench import models
 from honestybench.engine import vllm_engine
 from honestybench.engine.base import ChatRequest, Engine, Message, SamplingConfig
 from honestybench.engine.scripted import ScriptedEngine
-from honestybench.errors import MissingExtraError
+from honestybench.errors import EngineError, MissingExtraError
 
 QUESTIONS = ["Who wrote Hamlet?", "What is the capital of France?", "In what year did World War II end?"]
 GREEDY = SamplingConfig(logprobs=True, max_tokens=12, stop=("\n",), repetition_penalty=1.05)
@@ -81,3 +82,46 @@ def test_a_missing_engine_is_one_line_with_the_command_that_brings_it(monkeypatc
     with pytest.raises(MissingExtraError) as caught:
         vllm_engine.installed()
     assert "'vllm'" in str(caught.value) and "make venv" in str(caught.value) and caught.value.exit_code == 2
+
+
+def test_option_log_probabilities_are_shares_of_one(any_engine: Engine) -> None:
+    found = any_engine.option_logprobs(REQUESTS, ("yes", "no"))
+    assert [len(options) for options in found] == [2, 2, 2]
+    assert all(0 < sum(math.exp(logprob) for logprob in options) <= 1 + 1e-6 for options in found)
+    assert any_engine.option_logprobs(REQUESTS, ("yes", "no")) == found
+    swapped = [options[::-1] for options in any_engine.option_logprobs(REQUESTS, ("no", "yes"))]
+    assert [pytest.approx(options, abs=1e-6) for options in found] == swapped
+
+
+@pytest.mark.engine
+def test_option_log_probabilities_are_those_of_transformers(engine: Engine) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = models.weights(models.resolve(str(engine.provenance["llm"])))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    # Found by eye in the vocabulary: with and without a blank, three ways to write the case.
+    words = {"yes": ["yes", " yes", "Yes", " Yes"], "no": ["no", " no", "No", " No", "NO", " NO"]}
+    tokens = {option: [tokenizer.encode(word) for word in spelled] for option, spelled in words.items()}
+    for asked, found in zip(REQUESTS, engine.option_logprobs(REQUESTS, ("yes", "no")), strict=True):
+        turns = [{"role": message.role, "content": message.content} for message in asked.messages]
+        text = tokenizer.apply_chat_template(turns, tokenize=False, continue_final_message=True)
+        ids = torch.tensor([tokenizer.encode(text, add_special_tokens=False)])
+        with torch.no_grad():
+            logprobs = torch.log_softmax(model(ids).logits[0, -1].double(), dim=-1)
+        expected = [float(torch.logsumexp(logprobs[torch.tensor(tokens[o]).flatten()], 0)) for o in ("yes", "no")]
+        assert found == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.engine
+def test_a_prompt_beyond_the_context_is_refused_and_the_next_batch_answered(engine: Engine) -> None:
+    with pytest.raises(EngineError, match="context length"):
+        engine.generate([*REQUESTS, request("why? " * 2_000)], GREEDY)
+    assert len(engine.generate(REQUESTS, GREEDY)) == 3
+
+
+@pytest.mark.engine
+def test_an_option_that_no_token_spells_is_refused(engine: Engine) -> None:
+    with pytest.raises(EngineError, match="no single token"):
+        engine.option_logprobs(REQUESTS, ("supercalifragilistic",))
