@@ -1,102 +1,19 @@
-"""`honestybench elical train|predict|run`: confidences before the answer, elicited and calibrated."""
+"""`honestybench elical train|predict|run|import-authors`: confidences before the answer, elicited and calibrated."""
 
 import os
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import click
 
+from honestybench.cli.elical_options import with_llm, with_settings
 from honestybench.elical import require_extra
-from honestybench.elical.config import DTYPES, HEAD_INITS, SELECTIONS, STAGES, TARGETS, TrainConfig
+from honestybench.elical.config import STAGES, TARGETS, TrainConfig
 from honestybench.errors import UsageError
 from honestybench.labels import refuse_foreign
-from honestybench.records import N_SAMPLED
 from honestybench.release import only_llm
 from honestybench.subsets import LABEL_GRID
-
-Command = Callable[..., Any]
-
-DEFAULTS = TrainConfig(stage="elicit")
-SETTINGS = (
-    click.option(
-        "--targets-from",
-        default=N_SAMPLED,
-        show_default=True,
-        metavar="K",
-        help="Use the first K sampled answers for the target.",
-    ),
-    click.option(
-        "--epochs", type=int, help="At most this many; default: 50 up to 10,000 questions, 10 beyond 200,000, else 15."
-    ),
-    click.option(
-        "--batch-size", default=DEFAULTS.batch_size, show_default=True, help="Questions of an optimiser step."
-    ),
-    click.option("--learning-rate", default=0.0, help="Default: 5e-5, or 1e-3 where the head alone learns."),
-    click.option(
-        "--patience",
-        default=DEFAULTS.patience,
-        show_default=True,
-        help="Stop after so many epochs without a better selection.",
-    ),
-    click.option("--lora-rank", default=DEFAULTS.lora_rank, show_default=True, help="LoRA's rank; alpha is twice it."),
-    click.option(
-        "--lora-layers",
-        type=int,
-        metavar="K",
-        help="Adapt the top K layers and cache the rest; 0: the head alone. Default: all layers.",
-    ),
-    click.option(
-        "--head-init",
-        type=click.Choice(HEAD_INITS),
-        default=DEFAULTS.head_init,
-        show_default=True,
-        help="Where the head starts.",
-    ),
-    click.option(
-        "--select-on",
-        type=click.Choice(SELECTIONS),
-        default=DEFAULTS.select_on,
-        show_default=True,
-        help="Choose the epoch on a fifth of the questions, on an evaluation split (marks the row), or not at all.",
-    ),
-    click.option(
-        "--dtype",
-        type=click.Choice(DTYPES),
-        default=DEFAULTS.dtype,
-        show_default=True,
-        help="Of the frozen weights and activations; the head is float32.",
-    ),
-    click.option(
-        "--token-budget",
-        default=DEFAULTS.token_budget,
-        show_default=True,
-        help="Positions of one forward pass: memory, not results.",
-    ),
-    click.option("--shard", is_flag=True, help="Spread the frozen weights over the processes (FSDP)."),
-    click.option("--gradient-checkpointing", is_flag=True, help="Less memory, about a third slower."),
-)
-"""What every training command can set; names and defaults are those of TrainConfig."""
-
-
-def _with_settings(command: Command) -> Command:
-    for option in reversed(SETTINGS):
-        command = option(command)
-    return command
-
-
-def _with_llm(command: Command) -> Command:
-    for option in (
-        click.option("--llm", help="The answering LLM; may be left out where the release has one."),
-        click.option(
-            "--llm-weights",
-            metavar="NAME",
-            help="Its weights: a folder, a Hub id, a carried LLM. Default: as the release was built.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 @click.group(
@@ -150,8 +67,8 @@ def elical() -> None:
     metavar="NAME=FILE",
     help="A prompt that the release was built with instead of the package's.",
 )
-@_with_llm
-@_with_settings
+@with_llm
+@with_settings
 def train(
     release: Path,
     out: Path,
@@ -189,14 +106,35 @@ def train(
 @click.argument("release", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The submission's folder.")
 @click.option("--llm-weights", metavar="NAME", help="The LLM's weights, if not where training had them.")
-def predict(models: tuple[Path, ...], release: Path, out: Path, llm_weights: str | None) -> None:
+@click.option("--authors-padding", is_flag=True, help="Ask as the paper's authors do, for the heads they released.")
+@click.option(
+    "--batch-questions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Questions of a batch of --authors-padding; other numbers give other confidences. Default: 16.",
+)
+def predict(
+    models: tuple[Path, ...],
+    release: Path,
+    out: Path,
+    llm_weights: str | None,
+    authors_padding: bool,
+    batch_questions: int | None,
+) -> None:
     """Write the confidences of trained MODELS for all evaluation questions of RELEASE as one submission.
 
     Several models are one system with several seeds.
     """
+    from honestybench.elical.authors import BATCH_QUESTIONS
     from honestybench.elical.systems import predict as predict_system
 
-    rows = predict_system(models, release, out, today=date.today(), llm_name=llm_weights)
+    if batch_questions is not None and not authors_padding:
+        raise UsageError("batches change confidences with --authors-padding only", where="--batch-questions")
+    batch = (batch_questions or BATCH_QUESTIONS) if authors_padding else None
+    if batch is not None:
+        what = "at the last position of padded batches: each depends on the questions beside it"
+        click.echo(f"confidences are read {what} ({batch} to a batch)", err=True)
+    rows = predict_system(models, release, out, today=date.today(), llm_name=llm_weights, authors_batch=batch)
     click.echo(f"{out}: {rows} confidences" + (f" for each of {len(models)} seeds" if len(models) > 1 else ""))
 
 
@@ -237,8 +175,8 @@ def predict(models: tuple[Path, ...], release: Path, out: Path, llm_weights: str
     metavar="NAME=FILE",
     help="A prompt that the release was built with instead of the package's.",
 )
-@_with_llm
-@_with_settings
+@with_llm
+@with_settings
 def run(
     release: Path,
     out: Path,
@@ -272,6 +210,40 @@ def run(
         setting, grid, out, submissions, today=date.today(), report=lambda line: click.echo(line, err=True)
     )
     click.echo(f"{submissions}: {len(written)} rows; score them with `honestybench score-all {submissions.parent}`")
+
+
+@elical.command(
+    epilog="Example: `honestybench elical import-authors best-checkpoint --llm Qwen/Qwen2.5-7B-Instruct "
+    "--stage calibrate --labels 38904 --out build/elical/authors-1000`"
+)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--llm", required=True, metavar="NAME", help="The LLM of the head: a folder, a Hub id, a carried LLM.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")
+@click.option("--stage", type=click.Choice(tuple(STAGES)), required=True, help="How it was trained, as for `train`.")
+@click.option(
+    "--labels",
+    type=click.IntRange(min=0),
+    required=True,
+    metavar="N",
+    help="Gold-labelled questions that it was trained and selected on; 0 for elicit.",
+)
+@click.option(
+    "--selected-on",
+    type=click.Choice(("train", "in_domain", "none")),
+    default="in_domain",
+    show_default=True,
+    help="What the epoch was chosen on.",
+)
+def import_authors(folder: Path, llm: str, out: Path, stage: str, labels: int, selected_on: str) -> None:
+    """Write a head that the paper's authors released in FOLDER as a model of this package.
+
+    FOLDER holds vector_head_epoch_best.pt and, unless the head alone was trained, lora_epoch_best. Their numbers come
+    from `predict --authors-padding`.
+    """
+    from honestybench.elical.authors import import_authors as import_folder
+
+    info = import_folder(folder, out, llm_name=llm, labels_used=labels, stage=stage, selected_on=selected_on)
+    click.echo(f"{out}: {info.llm}, {info.labels_used} labels, selected on {info.selected_on}")
 
 
 def _settings(settings: dict[str, Any]) -> dict[str, Any]:

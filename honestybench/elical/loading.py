@@ -56,7 +56,7 @@ class Trained:
     ) -> NDArray[np.float64]:
         anchors = [Question(id=text, source="", text=text, is_choice=questions[0].is_choice) for text in ANCHORS]
         feed = TokenFeed(tokenise(self.tokenizer, self.prompts, [*questions, *anchors]))
-        self._refuse_long(questions, feed)
+        self.refuse_long(questions, feed)
         estimator = self._estimator(feed.tokens.prefix)
         logits = np.empty(len(questions), dtype=np.float32)
         autocast = torch.autocast(self.device, torch.bfloat16, enabled=self.info.config["dtype"] == "bfloat16")
@@ -77,7 +77,7 @@ class Trained:
             self._estimators[key] = estimator
         return self._estimators[key]
 
-    def _refuse_long(self, questions: Sequence[Question], feed: TokenFeed) -> None:
+    def refuse_long(self, questions: Sequence[Question], feed: TokenFeed) -> None:
         limit = int(getattr(self.backbone.config, "max_position_embeddings", 0) or 0)
         longest = int(feed.n_prompt_tokens[: len(questions)].argmax())
         if limit and feed.n_prompt_tokens[longest] > limit:

@@ -33,6 +33,8 @@ class ModelInfo:
     `llm` is the slug, `llm_name` what `models.resolve` takes, `weights` the identity of the weights. `labels_used`
     counts gold-labelled questions, those used for selection and by the model started from included. `prompts` maps
     roles ("qa", "mmlu") to template names. `run_hash` identifies the run: equal runs give equal models.
+    `imported_from` names where a model that was trained elsewhere came from; of its run only the class, the labels
+    and the selection are known, and the counts are 0.
     """
 
     llm: str
@@ -50,6 +52,7 @@ class ModelInfo:
     prompts: dict[str, str]
     started_from: str | None
     run_hash: str
+    imported_from: str | None = None
     version: int = VERSION
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from honestybench.elical.authors import confidences_as_authors
 from honestybench.elical.config import STAGES
 from honestybench.elical.frozen import FrozenLlm, NewMeter
 from honestybench.elical.loading import llm_of_model, load_trained, sigmoid
@@ -28,12 +29,14 @@ def predict(
     today: date,
     llm_name: str | None = None,
     work: Path | None = None,
+    authors_batch: int | None = None,
     meter: NewMeter = Meter,
 ) -> int:
     """Write one submission from models that differ in their seed alone, and count the questions.
 
     The release must be that of the LLM the models are about; it need not be the one they were trained on. `work`
-    keeps what the frozen LLM gives, for models whose head alone was trained.
+    keeps what the frozen LLM gives, for models whose head alone was trained. `authors_batch` asks as the paper's
+    authors do, in padded batches of so many questions (see `authors.confidences_as_authors`).
     Raises: UsageError when the models do not belong together; SubmissionError where `out` is somebody else's.
     """
     infos = [read_info(folder) for folder in folders]
@@ -44,12 +47,15 @@ def predict(
     rows: dict[int | None, Iterable[ConfidenceRow]] = {}
     for folder, info in zip(folders, infos, strict=True):
         seed = int(info.config["seed"])
-        found = _confidences(folder, info, questions, llm_name, work, meter)
+        if authors_batch is None:
+            found = _confidences(folder, info, questions, llm_name, work, meter)
+        else:
+            found = _as_authors(folder, info, questions, llm_name, authors_batch, meter)
         rows[seed] = [
             ConfidenceRow(id=question.id, confidence=float(value))
             for question, value in zip(questions, found, strict=True)
         ]
-    about = {"llm": llm, "release": read_manifest(release).release_id, **describe(infos)}
+    about = {"llm": llm, "release": read_manifest(release).release_id, **describe(infos, authors_batch)}
     return write_system(out, about, rows, today=today)
 
 
@@ -87,7 +93,20 @@ def _confidences(
     return found
 
 
-def describe(infos: Sequence[ModelInfo]) -> dict[str, object]:
+def _as_authors(
+    folder: Path,
+    info: ModelInfo,
+    questions: Sequence[Question],
+    llm_name: str | None,
+    batch_questions: int,
+    meter: NewMeter,
+) -> NDArray[np.float64]:
+    trained = load_trained(folder, llm_name=llm_name)
+    with meter(f"predicting, seed {info.config['seed']}", len(questions), "questions") as bar:
+        return confidences_as_authors(trained, questions, batch_questions, bar)
+
+
+def describe(infos: Sequence[ModelInfo], authors_batch: int | None = None) -> dict[str, object]:
     """Write what system.yaml says of trained models."""
     info, config = infos[0], infos[0].config
     return {
@@ -99,29 +118,47 @@ def describe(infos: Sequence[ModelInfo]) -> dict[str, object]:
         "samples_per_question": 0,
         "extra_passes": 1,
         "selected_on": info.selected_on,
-        "description": (
-            f"{STAGES[config['stage']].summary}. Target {config['target']}, {config['targets_from']} sampled answers, "
-            f"{info.n_questions} questions, {len(infos)} seed{'s' if len(infos) > 1 else ''}; "
-            f"{_layers(config['lora_layers'])}, learning rate {config['learning_rate']:g}, "
-            f"{max(each.epochs_run for each in infos)} epochs at most."
-        ),
+        "description": f"{STAGES[config['stage']].summary}. {_training(infos)}{_asked(authors_batch)}",
     }
+
+
+def _training(infos: Sequence[ModelInfo]) -> str:
+    info, config = infos[0], infos[0].config
+    layers = _layers(config["lora_layers"])
+    if info.imported_from is not None:
+        return f"Imported from {info.imported_from}; {layers}."
+    return (
+        f"Target {config['target']}, {config['targets_from']} sampled answers, "
+        f"{info.n_questions} questions, {len(infos)} seed{'s' if len(infos) > 1 else ''}; "
+        f"{layers}, learning rate {config['learning_rate']:g}, "
+        f"{max(each.epochs_run for each in infos)} epochs at most."
+    )
+
+
+def _asked(authors_batch: int | None) -> str:
+    if authors_batch is None:
+        return ""
+    return (
+        f" Asked as the paper's authors do: batches of {authors_batch} questions in the release's order, padded on the "
+        "right and read at the last position, so that a confidence depends on the questions beside it."
+    )
 
 
 def family(info: ModelInfo) -> str:
     """Name the method without its number of labels: rows of one family are a label-efficiency curve."""
-    frozen = " head" if info.config["lora_layers"] == 0 else ""
-    if info.config["stage"] != "calibrate":
-        return ("eli-only" if info.config["target"] == "self_consistency" else "cal-only") + frozen
-    return "elical" + frozen
+    base = "eli-only" if info.config["target"] == "self_consistency" else "cal-only"
+    kinds = [" head"] if info.config["lora_layers"] == 0 else []
+    kinds += [" released"] if info.imported_from is not None else []
+    return "".join(["elical" if info.config["stage"] == "calibrate" else base, *kinds])
 
 
 def system_name(info: ModelInfo) -> str:
     """Name a row: its family as people write it, and the number of labels."""
     names = {"eli-only": "Eli-Only", "cal-only": "Cal-Only", "elical": "EliCal"}
-    base, _, frozen = family(info).partition(" ")
+    kinds = {"head": " (head on frozen features)", "released": " (released by the paper's authors)"}
+    base, *more = family(info).split()
     labels = f", {info.labels_used:,} labels" if info.labels_used else ""
-    return f"{names[base]}{' (head on frozen features)' if frozen else ''}{labels}"
+    return f"{names[base]}{''.join(kinds[kind] for kind in more)}{labels}"
 
 
 def _layers(lora_layers: int | None) -> str:

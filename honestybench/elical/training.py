@@ -47,7 +47,8 @@ def train(
     info = _describe(setting, config, run, progress, digest)
     if run.accelerator.is_main_process:
         lines = "".join(canonical_json(line) + "\n" for line in progress.losses)
-        extra = {"losses.jsonl": lines, "losses.svg": loss_curve(progress.losses), "README.md": model_card(info)}
+        card = model_card(info, setting.prompts, has_adapter=run.adapter is not None)
+        extra = {"losses.jsonl": lines, "losses.svg": loss_curve(progress.losses), "README.md": card}
         save_model(out, info, run.head, run.adapter, setting.prompts, extra)
     run.accelerator.wait_for_everyone()
     return info
