@@ -63,6 +63,17 @@ class FrozenLlm:
         with meter("features", len(questions), "questions") as bar:
             return features(self.estimator(self.backbone, feed), feed, store, self.token_budget, bar)
 
+    def features_by_prompt(self, questions: Sequence[Question], meter: NewMeter = Meter) -> NDArray[np.float32]:
+        """Give features (n, H) as `features` does, of questions and of choices, each with its prompt's beginning."""
+        found: NDArray[np.float32] | None = None
+        for is_choice in (False, True):
+            rows = [row for row, question in enumerate(questions) if question.is_choice == is_choice]
+            if rows:
+                known = self.features([questions[row] for row in rows], meter)
+                found = np.empty((len(questions), known.shape[1]), dtype=np.float32) if found is None else found
+                found[rows] = known
+        return np.empty((0, 0), dtype=np.float32) if found is None else found
+
     def estimator(self, backbone: Any, feed: TokenFeed) -> Estimator:
         """Wrap a decoder, or a part of it, for its hidden states; the head means nothing."""
         head = ConfidenceHead(int(backbone.config.hidden_size))

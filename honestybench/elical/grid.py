@@ -7,6 +7,8 @@ from pathlib import Path
 
 from honestybench.elical.config import TrainConfig
 from honestybench.elical.frozen import NewMeter
+from honestybench.elical.probes import predict_probe, probe_hash
+from honestybench.elical.questions import read_targets
 from honestybench.elical.saved import read_info
 from honestybench.elical.setting import Setting
 from honestybench.elical.systems import predict
@@ -20,9 +22,9 @@ from honestybench.storage import refused_writes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridSystem:
-    """One line of the grid: its stage, and whether the head alone is trained."""
+    """One line of the grid: its stage, None for a probe, and whether the head alone is trained."""
 
-    stage: str
+    stage: str | None
     head_only: bool = False
 
 
@@ -33,6 +35,8 @@ SYSTEMS: dict[str, GridSystem] = {
     "eli-only-head": GridSystem(stage="elicit", head_only=True),
     "elical-head": GridSystem(stage="calibrate", head_only=True),
     "cal-only-head": GridSystem(stage="head-only", head_only=True),
+    "ridge-probe": GridSystem(stage=None),
+    "logistic-probe": GridSystem(stage=None),
 }
 """System of a grid -> how it is trained; the keys are the command line's choices and the folders' names."""
 
@@ -104,13 +108,21 @@ def run(
     twice. `report` is told what is being done. Raises: as `train` and `predict` do.
     """
     written = []
+    available = len(read_targets(setting.release, setting.llm, "train", "sample_accuracy")[0])
     for row, name, n_labels in grid.rows():
+        if n_labels is not None and n_labels > available:
+            report(f"{row}: left out, the release has {available:,} labelled train questions")
+            continue
+        if SYSTEMS[name].stage is None:
+            written.append(_probe(setting, grid, name, n_labels, out / row, submissions / row, today, report, meter))
+            continue
         folders = [out / row / f"seed{seed}" for seed in grid.seeds]
         for seed, folder in zip(grid.seeds, folders, strict=True):
             start = out / STARTS[name] / f"seed{seed}" if name in STARTS else None
             report(f"{row}, seed {seed}")
             train(replace(setting, start=start, is_pooled=True), grid.config(name, n_labels, seed), folder, meter=meter)
-        if not _stands(out / row, folders, submissions / row, setting.release_id):
+        hashes = [read_info(folder).run_hash for folder in folders]
+        if not _stands(out / row, hashes, submissions / row):
             report(f"{row}: predicting")
             predict(
                 folders,
@@ -121,30 +133,42 @@ def run(
                 work=setting.work,
                 meter=meter,
             )
-            _note(out / row, folders, submissions / row, setting.release_id)
+            _note(out / row, hashes, submissions / row)
         written.append(submissions / row)
     return written
 
 
-def _stands(row: Path, folders: Sequence[Path], submission: Path, release_id: str) -> bool:
+def _probe(
+    setting: Setting,
+    grid: Grid,
+    name: str,
+    n_labels: int | None,
+    row: Path,
+    submission: Path,
+    today: date,
+    report: Callable[[str], None],
+    meter: NewMeter,
+) -> Path:
+    hashes = [probe_hash(setting, name, n_labels, seed) for seed in grid.seeds]
+    if not _stands(row, hashes, submission):
+        report(row.name)
+        predict_probe(setting, name, n_labels, grid.seeds, submission, dtype=grid.base.dtype, today=today, meter=meter)
+        _note(row, hashes, submission)
+    return submission
+
+
+def _stands(row: Path, hashes: Sequence[str], submission: Path) -> bool:
     """Tell whether a row's predictions were written by these very models and stand as they were written."""
     note = row / PREDICTED_NAME
-    if not note.is_file():
-        return False
-    return note.read_text(encoding="utf-8") == _described(folders, submission, release_id)
+    return note.is_file() and note.read_text(encoding="utf-8") == _described(hashes, submission)
 
 
-def _note(row: Path, folders: Sequence[Path], submission: Path, release_id: str) -> None:
+def _note(row: Path, hashes: Sequence[str], submission: Path) -> None:
     with refused_writes(row):
-        (row / PREDICTED_NAME).write_text(_described(folders, submission, release_id), encoding="utf-8")
+        row.mkdir(parents=True, exist_ok=True)
+        (row / PREDICTED_NAME).write_text(_described(hashes, submission), encoding="utf-8")
 
 
-def _described(folders: Sequence[Path], submission: Path, release_id: str) -> str:
+def _described(hashes: Sequence[str], submission: Path) -> str:
     files = sorted(submission.glob("confidences*.jsonl")) + sorted(submission.glob("system.yaml"))
-    return canonical_json(
-        {
-            "release": release_id,
-            "models": [read_info(folder).run_hash for folder in folders],
-            "files": {path.name: file_sha256(path) for path in files},
-        }
-    )
+    return canonical_json({"models": list(hashes), "files": {path.name: file_sha256(path) for path in files}})

@@ -83,14 +83,9 @@ def _confidences(
     llm = FrozenLlm(
         ref=llm_of_model(info, llm_name), prompts=read_prompts(folder, info), dtype=info.config["dtype"], work=work
     )
-    head, found = read_head(folder), np.empty(len(questions))
-    for is_choice in (False, True):
-        rows = [row for row, question in enumerate(questions) if question.is_choice == is_choice]
-        if rows:
-            known = llm.features([questions[row] for row in rows], meter)
-            with torch.inference_mode():
-                found[rows] = sigmoid(head(torch.from_numpy(np.array(known))).numpy())
-    return found
+    head, known = read_head(folder), llm.features_by_prompt(questions, meter)
+    with torch.inference_mode():
+        return sigmoid(head(torch.from_numpy(known)).numpy())
 
 
 def _as_authors(
