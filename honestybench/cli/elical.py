@@ -9,7 +9,7 @@ import click
 
 from honestybench.cli.elical_options import with_llm, with_settings
 from honestybench.elical import require_extra
-from honestybench.elical.config import STAGES, TARGETS, TrainConfig
+from honestybench.elical.config import STAGES, SYSTEMS, TARGETS, TrainConfig
 from honestybench.errors import UsageError
 from honestybench.labels import refuse_foreign
 from honestybench.release import only_llm
@@ -157,7 +157,8 @@ def predict(
 )
 @click.option(
     "--systems",
-    help="Comma-separated; default: all. Stage 1 and 2, Cal-Only, and each as a head alone; ridge and logistic probes.",
+    metavar="NAME,...",
+    help=f"Comma-separated, of {', '.join(SYSTEMS)}. Default: all.",
 )
 @click.option(
     "--labels",
@@ -193,7 +194,7 @@ def run(
 
     Each row is written as a submission as soon as its models are trained.
     """
-    from honestybench.elical.grid import SYSTEMS, Grid
+    from honestybench.elical.grid import Grid
     from honestybench.elical.grid import run as run_grid
     from honestybench.elical.setting import find_setting
 

@@ -59,6 +59,27 @@ STAGES: dict[str, Stage] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GridSystem:
+    """One line of the grid: its stage, None for a probe, and whether the head alone is trained."""
+
+    stage: str | None
+    head_only: bool = False
+
+
+SYSTEMS: dict[str, GridSystem] = {
+    "eli-only": GridSystem(stage="elicit"),
+    "elical": GridSystem(stage="calibrate"),
+    "cal-only": GridSystem(stage="cal-only"),
+    "eli-only-head": GridSystem(stage="elicit", head_only=True),
+    "elical-head": GridSystem(stage="calibrate", head_only=True),
+    "cal-only-head": GridSystem(stage="head-only", head_only=True),
+    "ridge-probe": GridSystem(stage=None),
+    "logistic-probe": GridSystem(stage=None),
+}
+"""System of a grid -> how it is trained; the keys are the command line's choices and the folders' names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainConfig:
     """All that can change a trained model beside the LLM and the release; the defaults are the paper's settings.
 

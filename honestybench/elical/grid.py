@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from honestybench.elical.config import TrainConfig
+from honestybench.elical.config import SYSTEMS, TrainConfig
 from honestybench.elical.frozen import NewMeter
 from honestybench.elical.probes import predict_probe, probe_hash
 from honestybench.elical.questions import read_targets
@@ -19,26 +19,6 @@ from honestybench.records import canonical_json
 from honestybench.shards import file_sha256
 from honestybench.storage import refused_writes
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridSystem:
-    """One line of the grid: its stage, None for a probe, and whether the head alone is trained."""
-
-    stage: str | None
-    head_only: bool = False
-
-
-SYSTEMS: dict[str, GridSystem] = {
-    "eli-only": GridSystem(stage="elicit"),
-    "elical": GridSystem(stage="calibrate"),
-    "cal-only": GridSystem(stage="cal-only"),
-    "eli-only-head": GridSystem(stage="elicit", head_only=True),
-    "elical-head": GridSystem(stage="calibrate", head_only=True),
-    "cal-only-head": GridSystem(stage="head-only", head_only=True),
-    "ridge-probe": GridSystem(stage=None),
-    "logistic-probe": GridSystem(stage=None),
-}
-"""System of a grid -> how it is trained; the keys are the command line's choices and the folders' names."""
 
 PREDICTED_NAME = "predicted.json"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from honestybench.elical.config import TrainConfig
-from honestybench.elical.grid import SYSTEMS, Grid, run
+from honestybench.elical.config import SYSTEMS, TrainConfig
+from honestybench.elical.grid import Grid, run
 from honestybench.elical.setting import Setting
 from honestybench.elical.systems import predict
 from honestybench.elical.training import train

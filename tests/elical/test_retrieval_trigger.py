@@ -13,8 +13,6 @@ from honestybench.elical import ConfidenceModel
 from honestybench.elical.authors import import_authors
 from tests.elical import tiny
 
-pytest.importorskip("honestybench.metrics.risk_control")
-
 
 @pytest.fixture()
 def model(llm_folder: Callable[[str], Path], tmp_path: Path) -> Path:
