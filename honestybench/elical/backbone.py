@@ -13,7 +13,7 @@ from torch import nn
 
 from honestybench import models
 from honestybench.elical.config import TrainConfig
-from honestybench.errors import ModelLoadError, UsageError
+from honestybench.errors import DataError, ModelLoadError, UsageError
 
 ADAPTER_LAYERS = "layers"
 """Where Llama, Qwen, Mistral, Gemma and SmolLM keep their decoder layers."""
@@ -110,11 +110,9 @@ def linear_names(backbone: Any) -> list[str]:
 def resume_lora(backbone: Any, folder: Path, config: TrainConfig) -> Any:
     """Put the LoRA of a saved model on the decoder; it learns on unless the head alone does.
 
-    Raises: UsageError when it was trained with another rank or on other layers.
+    Raises: UsageError when it was trained with another rank or on other layers; DataError when it is damaged.
     """
-    from peft import PeftConfig, PeftModel
-
-    saved = PeftConfig.from_pretrained(folder)
+    saved = _adapter_config(folder)
     top = top_layers(backbone, config)
     layers = None if top is None else list(range(n_layers(backbone) - top, n_layers(backbone)))
     if top != 0 and (saved.r, saved.lora_alpha, saved.layers_to_transform) != (
@@ -128,7 +126,34 @@ def resume_lora(backbone: Any, folder: Path, config: TrainConfig) -> Any:
             value=f"rank {saved.r}, alpha {saved.lora_alpha}, layers {saved.layers_to_transform or 'all'}",
             remedy="give the same --lora-rank, --lora-alpha and --lora-layers as it was trained with",
         )
-    return PeftModel.from_pretrained(backbone, folder, is_trainable=top != 0)
+    return load_adapter(backbone, folder, is_trainable=top != 0)
+
+
+def load_adapter(backbone: Any, folder: Path, *, is_trainable: bool) -> Any:
+    """Put a saved adapter on a decoder and return the PEFT model around it.
+
+    Raises: DataError when the adapter cannot be read, does not fit or lacks weights.
+    """
+    from peft import PeftModel
+    from safetensors import SafetensorError
+
+    try:
+        with warnings.catch_warnings():
+            # PEFT only warns, and would answer with weights that were never trained.
+            warnings.filterwarnings("error", message="Found missing adapter keys")
+            return PeftModel.from_pretrained(backbone, folder, is_trainable=is_trainable)
+    except (OSError, SafetensorError, ValueError, RuntimeError, KeyError, TypeError, UserWarning) as error:
+        what = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        raise DataError(f"the adapter cannot be loaded: {what}", where=str(folder)) from error
+
+
+def _adapter_config(folder: Path) -> Any:
+    from peft import PeftConfig
+
+    try:
+        return PeftConfig.from_pretrained(folder)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"the adapter's settings cannot be read: {error}", where=str(folder)) from error
 
 
 def top_layers(backbone: Any, config: TrainConfig) -> int | None:

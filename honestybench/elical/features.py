@@ -88,6 +88,8 @@ class _Target:
                 self.array = np.load(self._partial, mmap_mode="r+")
                 self.n_done = int(json.loads(self._count.read_text()))
             else:
+                # A count that outlived its file would pass what is not computed yet for done.
+                self._count.unlink(missing_ok=True)
                 opened: NDArray[np.float32] = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
                     self._partial, mode="w+", dtype=np.float32, shape=shape
                 )

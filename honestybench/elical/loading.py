@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from honestybench import models
 from honestybench.annotate.prompt import PromptTemplate
-from honestybench.elical.backbone import load_backbone, load_tokenizer
+from honestybench.elical.backbone import load_adapter, load_backbone, load_tokenizer
 from honestybench.elical.batches import micro_batches
 from honestybench.elical.estimator import ConfidenceHead, Estimator
 from honestybench.elical.feeds import TokenFeed
@@ -118,8 +118,14 @@ def load_trained(folder: Path, *, llm_name: str | None = None, device: str | Non
     ref = llm_of_model(info, llm_name)
     head = read_head(folder)
     backbone, tokenizer = load_backbone(ref, info.config["dtype"]), load_tokenizer(ref)
+    size = int(backbone.config.hidden_size)
+    if head.weight.numel() != size:
+        what = f"the confidence head is not for this LLM, whose hidden states have {size} numbers"
+        raise DataError(what, where=str(folder), value=head.weight.numel())
     if (folder / ADAPTER_NAME).exists():
         backbone = merge_free(backbone, folder)
+    elif info.config["lora_layers"] != 0:
+        raise DataError("the adapter that the model was trained with is missing", where=str(folder / ADAPTER_NAME))
     return Trained(
         info=info,
         backbone=backbone,
@@ -135,11 +141,4 @@ def merge_free(backbone: Any, folder: Path) -> Any:
 
     Raises: DataError when the adapter cannot be read or does not fit.
     """
-    from peft import PeftModel
-    from safetensors import SafetensorError
-
-    try:
-        return PeftModel.from_pretrained(backbone, folder, is_trainable=False).get_base_model()
-    except (OSError, SafetensorError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        lines = str(error).strip().splitlines()
-        raise DataError(f"the adapter cannot be loaded: {lines[0]}", where=str(folder)) from error
+    return load_adapter(backbone, folder, is_trainable=False).get_base_model()

@@ -7,8 +7,11 @@ elical.json                                      what was trained, on what; writ
 losses.jsonl, losses.svg, README.md
 """
 
+import io
 import json
 import os
+import pickle
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +19,7 @@ from typing import Any
 
 from honestybench.annotate.prompt import PromptTemplate
 from honestybench.elical.config import VERSION, TrainConfig
-from honestybench.errors import DataError, UsageError
+from honestybench.errors import DataError, StorageError, UsageError
 from honestybench.records import canonical_json, sha256_hex
 from honestybench.storage import refused_writes
 
@@ -70,11 +73,16 @@ def read_info(folder: Path) -> ModelInfo:
 
 
 def read_prompts(folder: Path, info: ModelInfo) -> dict[str, PromptTemplate]:
-    """Read the templates that the model was trained on, by role."""
-    return {
-        role: PromptTemplate(name, (folder / "prompts" / f"{name}.txt").read_text(encoding="utf-8"))
-        for role, name in info.prompts.items()
-    }
+    """Read the templates that the model was trained on, by role. Raises: DataError when one cannot be read."""
+    found = {}
+    for role, name in info.prompts.items():
+        path = folder / "prompts" / f"{name}.txt"
+        try:
+            found[role] = PromptTemplate(name, path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, KeyError, UsageError) as error:
+            what = "the prompt that the model was trained on cannot be read"
+            raise DataError(f"{what}: {error}", where=str(path)) from error
+    return found
 
 
 def read_head(folder: Path) -> Any:
@@ -94,6 +102,8 @@ def read_head(folder: Path) -> Any:
         raise DataError(f"the confidence head cannot be read: {error}", where=str(path)) from error
     if not all(bool(torch.isfinite(tensor).all()) for tensor in state.values()):
         raise DataError("the confidence head holds numbers that are not finite", where=str(path))
+    if not bool((head.scale > 0).all()):
+        raise DataError("the confidence head divides by a scale that is not above 0", where=str(path))
     return head
 
 
@@ -110,13 +120,14 @@ def save_model(
     `adapter` is the PEFT model, None where the head alone was trained; `extra` maps further file names to texts.
     Raises: StorageError.
     """
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     with refused_writes(folder):
         (folder / "prompts").mkdir(parents=True, exist_ok=True)
         if adapter is not None:
-            adapter.save_pretrained(folder, save_embedding_layers=False)
-        save_file({name: tensor.contiguous().cpu() for name, tensor in head.state_dict().items()}, folder / HEAD_NAME)
+            _save_adapter(adapter, folder)
+        head_bytes = save({name: tensor.contiguous().cpu() for name, tensor in head.state_dict().items()})
+        (folder / HEAD_NAME).write_bytes(head_bytes)
         for template in prompts.values():
             (folder / "prompts" / f"{template.name}.txt").write_text(template.text, encoding="utf-8")
         for name, text in extra.items():
@@ -125,6 +136,16 @@ def save_model(
         aside.write_text(json.dumps(json.loads(canonical_json(asdict(info))), indent=2) + "\n", encoding="utf-8")
         os.replace(aside, folder / INFO_NAME)
         (folder / CHECKPOINT_NAME).unlink(missing_ok=True)
+
+
+def _save_adapter(adapter: Any, folder: Path) -> None:
+    from safetensors import SafetensorError
+
+    try:
+        adapter.save_pretrained(folder, save_embedding_layers=False)
+    except SafetensorError as error:
+        remedy = "free some space, or name a folder on another disk with --out"
+        raise StorageError(f"cannot write the adapter: {error}", where=str(folder), remedy=remedy) from error
 
 
 class Checkpoint:
@@ -136,6 +157,9 @@ class Checkpoint:
     def __init__(self, folder: Path, run_hash: str) -> None:
         self._folder, self._run_hash = folder, run_hash
         self._path = folder / CHECKPOINT_NAME
+        if folder.exists() and not folder.is_dir():
+            what = "a file stands where the folder must be"
+            raise UsageError(what, where=str(folder), remedy="name a new folder with --out")
         ours = {CHECKPOINT_NAME, f"{CHECKPOINT_NAME}.partial"}
         if folder.exists() and not self._path.exists() and {path.name for path in folder.iterdir()} - ours:
             raise UsageError("the folder is not empty", where=str(folder), remedy="name a new folder with --out")
@@ -147,7 +171,10 @@ class Checkpoint:
         with refused_writes(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             aside = self._folder / f"{CHECKPOINT_NAME}.partial"
-            torch.save({"run_hash": self._run_hash, **state}, aside)
+            # torch's own writer hides why a disk refuses.
+            held = io.BytesIO()
+            torch.save({"run_hash": self._run_hash, **state}, held)
+            aside.write_bytes(held.getbuffer())
             os.replace(aside, self._path)
 
     def load(self) -> dict[str, Any] | None:
@@ -158,8 +185,13 @@ class Checkpoint:
             return None
         remedy = "delete the folder to start anew, or name another with --out"
         try:
+            # What is no archive goes to torch's reader of old files, which may raise anything.
+            if not zipfile.is_zipfile(self._path):
+                raise ValueError("it is no archive, or its end is missing")
             state: dict[str, Any] = torch.load(self._path, weights_only=True)
-        except (OSError, RuntimeError, ValueError, EOFError) as error:
+            if not isinstance(state, dict):
+                raise ValueError("it holds something else")
+        except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError) as error:
             raise DataError(f"the checkpoint cannot be read: {error}", where=str(self._path), remedy=remedy) from error
         if state.pop("run_hash", None) != self._run_hash:
             what = "the folder holds an unfinished run with other settings, LLM or release"

@@ -9,11 +9,12 @@ from honestybench.elical.curve import loss_curve
 from honestybench.elical.frozen import NewMeter
 from honestybench.elical.loop import CHECKPOINT_EVERY_S, Loop, Progress
 from honestybench.elical.prepare import Run, meter_of, prepare
-from honestybench.elical.saved import Checkpoint, ModelInfo, is_trained, read_info, save_model
+from honestybench.elical.saved import CHECKPOINT_NAME, Checkpoint, ModelInfo, is_trained, read_info, save_model
 from honestybench.elical.setting import Setting, run_hash
 from honestybench.errors import UsageError
 from honestybench.progress import Meter
 from honestybench.records import canonical_json
+from honestybench.storage import refused_writes
 
 
 def train(
@@ -34,6 +35,8 @@ def train(
         raise UsageError(f"the stage {config.stage} {need}", where="--start")
     digest = run_hash(setting, config)
     if is_trained(out, digest):
+        with refused_writes(out):
+            (out / CHECKPOINT_NAME).unlink(missing_ok=True)  # Left where a process was killed at the very end.
         return read_info(out)
     store = Checkpoint(out, digest)
     run = prepare(setting, config, meter)
