@@ -1,5 +1,6 @@
 """The paper authors' files become a model of ours, and their padded readout is what a plain forward pass gives."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from click.testing import CliRunner
 from numpy.typing import NDArray
 from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer
 
 from honestybench.cli.elical import elical
@@ -129,12 +131,63 @@ def test_an_adapter_of_another_llm_is_refused(
     small.layers = small.layers[:2]
     small.config.num_hidden_layers = 2
     small.config.layer_types = small.config.layer_types[:2]
-    small.save_pretrained(tmp_path / "two-layers")
-    with pytest.raises(DataError, match=r"the adapter does not fit .*--llm"):
-        import_authors(
-            released, tmp_path / "model", llm_name=str(tmp_path / "two-layers"), labels_used=9, stage="cal-only"
-        )
+    small.save_pretrained(tmp_path / "tiny-qwen2")
+    # Seven matrices A and B have no place where the third layer is missing.
+    refuse(released, tmp_path, tmp_path / "tiny-qwen2", r"does not fit .*14 weights .*--llm")
+
+
+def refuse(released: Path, tmp_path: Path, llm: Path, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        import_authors(released, tmp_path / "model", llm_name=str(llm), labels_used=9, stage="cal-only")
     assert not (tmp_path / "model").exists()
+
+
+def test_an_adapter_that_names_another_llm_is_refused_though_it_fits(
+    llm_folder: Callable[[str], Path], released: Path, tmp_path: Path
+) -> None:
+    path = released / "lora_epoch_best" / "adapter_config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"base_model_name_or_path": "/data/models/Qwen2.5-7B/"}))
+    refuse(released, tmp_path, llm_folder("Qwen2"), r"trained on another LLM \(got '/data/models/Qwen2.5-7B/'\).*--llm")
+    for name in ("/data/models/Tiny-Qwen2/", "someone/tiny-qwen2", None):
+        path.write_text(json.dumps(config | {"base_model_name_or_path": name}))
+        out = tmp_path / f"from {name and name.replace('/', ' ')}"
+        info = import_authors(released, out, llm_name=str(llm_folder("Qwen2")), labels_used=9, stage="cal-only")
+        assert (info.llm, info.config["seed"], info.config["learning_rate"]) == ("tiny-qwen2", 42, 5e-5)
+
+
+def test_a_damaged_adapter_is_refused(llm_folder: Callable[[str], Path], released: Path, tmp_path: Path) -> None:
+    llm, path = llm_folder("Qwen2"), released / "lora_epoch_best" / "adapter_model.safetensors"
+    whole = load_file(path)
+    name = min(whole)
+    save_file(whole | {name: torch.full_like(whole[name], torch.inf)}, path)
+    refuse(released, tmp_path, llm, "not finite")
+    path.write_bytes(path.read_bytes()[:100])
+    refuse(released, tmp_path, llm, "does not fit")
+    path.unlink()
+    refuse(released, tmp_path, llm, r"adapter_model\.safetensors or adapter_model\.bin")
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip"])
+def test_a_head_that_is_no_file_of_torch_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "vector_head_epoch_best.pt").write_bytes(content)
+    with pytest.raises(DataError, match=r"not a state dict of tensors: \w+"):
+        read_authors_head(tmp_path / "vector_head_epoch_best.pt")
+
+
+def test_a_batch_ends_where_a_file_of_the_authors_ends(
+    llm_folder: Callable[[str], Path], released: Path, tmp_path: Path
+) -> None:
+    import_authors(released, tmp_path / "model", llm_name=str(llm_folder("Qwen2")), labels_used=9, stage="cal-only")
+    trained = load_trained(tmp_path / "model", device="cpu")
+    one, two = (Question(id="a", source=source, text="amber") for source in ("nq", "squad"))
+    long = [Question(id="b", source=source, text=" ".join(tiny.WORDS)) for source in ("nq", "squad")]
+    (alone,) = confidences_as_authors(trained, [one])
+    same = confidences_as_authors(trained, [one, long[0], two, long[1]])
+    apart = confidences_as_authors(trained, [one, long[1], two])
+    assert abs(same[0] - alone) > 1e-4 and same[0] == pytest.approx(same[2], abs=1e-6)
+    assert apart[0] == pytest.approx(alone, abs=1e-6)
+    assert apart[2] == pytest.approx(same[2], abs=1e-6)
 
 
 def test_the_command_takes_a_head_alone(llm_folder: Callable[[str], Path], tmp_path: Path) -> None:
