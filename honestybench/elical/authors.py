@@ -8,8 +8,9 @@ padding token.
 """
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from honestybench import models
 from honestybench.annotate.prompt import load_prompt
 from honestybench.elical.backbone import load_backbone
+from honestybench.elical.batches import Rows, step_batches
 from honestybench.elical.card import model_card
 from honestybench.elical.config import STAGES, TrainConfig
 from honestybench.elical.estimator import ConfidenceHead
@@ -34,6 +36,7 @@ from honestybench.shards import file_sha256
 LORA_FOLDER = "lora_epoch_best"
 AUTHORS_HEAD = "vector_head_epoch_best.pt"
 PROMPTS = {"qa": "paper-qa", "mmlu": "paper-mmlu"}
+ADAPTER_WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
 BATCH_QUESTIONS = 16
 """Questions of a batch in the authors' training."""
 
@@ -56,7 +59,7 @@ def import_authors(
     state, ref = read_authors_head(folder / AUTHORS_HEAD), models.resolve(llm_name)
     backbone = load_backbone(ref)
     head = _head(state, backbone.config.hidden_size, folder / AUTHORS_HEAD, ref.name)
-    adapter = _adapter(backbone, lora, ref.name) if lora.exists() else None
+    adapter = _adapter(backbone, lora, ref) if lora.exists() else None
     prompts = {role: load_prompt(name) for role, name in PROMPTS.items()}
     files = [folder / AUTHORS_HEAD, *sorted(lora.glob("adapter_*"))]
     info = ModelInfo(
@@ -83,8 +86,13 @@ def import_authors(
 
 def _config(stage: str, labels_used: int, selected_on: str, *, has_adapter: bool) -> TrainConfig:
     """Say what is known of the training; all else stands at the paper's settings. Raises: UsageError."""
-    select_on = "carved" if selected_on == "train" else selected_on
-    config = TrainConfig(stage=stage, lora_layers=None if has_adapter else 0, select_on=select_on)
+    config = TrainConfig(
+        stage=stage,
+        lora_layers=None if has_adapter else 0,
+        select_on="carved" if selected_on == "train" else selected_on,
+        learning_rate=5e-5,  # for a head alone too, where ours would be another
+        seed=42,
+    )
     if has_adapter and not STAGES[stage].has_lora:
         raise UsageError(f"the stage {stage} has no adapter, but {LORA_FOLDER} is there", where="--stage")
     if config.uses_labels != (labels_used > 0):
@@ -105,8 +113,8 @@ def read_authors_head(path: Path) -> dict[str, torch.Tensor]:
     try:
         state = torch.load(path, weights_only=True, map_location="cpu")
     except (OSError, RuntimeError, ValueError, EOFError, KeyError, pickle.UnpicklingError) as error:
-        line = str(error).strip().splitlines()[0]
-        raise DataError(f"the head is not a state dict of tensors: {line}", where=str(path)) from error
+        what = f"the head is not a state dict of tensors: {_first_line(error)}"
+        raise DataError(what, where=str(path)) from error
     if not isinstance(state, dict) or not all(isinstance(each, torch.Tensor) for each in state.values()):
         raise DataError("the head is not a state dict of tensors", where=str(path), value=type(state).__name__)
     shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
@@ -136,7 +144,8 @@ def confidences_as_authors(
 
     Batches of `batch_questions` in the given order, padded on the right to the longest; the hidden state is read at
     the last position, which is padding in all rows but the longest. A question's confidence depends on the others
-    of its batch. Raises: DataError for a question that is too long.
+    of its batch. Each change of source or prompt begins a new batch, as the authors keep a file for each source.
+    Raises: DataError for a question that is too long.
     """
     feed = TokenFeed(tokenise(trained.tokenizer, trained.prompts, questions, share_prefix=False))
     trained.refuse_long(questions, feed)
@@ -145,8 +154,7 @@ def confidences_as_authors(
     logits = np.empty(len(questions), dtype=np.float32)
     autocast = torch.autocast(device, torch.bfloat16, enabled=trained.info.config["dtype"] == "bfloat16")
     with torch.inference_mode(), autocast:
-        for start in range(0, len(questions), batch_questions):
-            rows = np.arange(start, min(start + batch_questions, len(questions)))
+        for rows in _file_batches(questions, batch_questions):
             ids, mask = (tensor.to(device) for tensor in feed.batch(rows))
             ids = ids.masked_fill(mask == 0, padding)
             states = backbone(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
@@ -154,6 +162,13 @@ def confidences_as_authors(
             if meter is not None:
                 meter.advance(len(rows))
     return sigmoid(logits)
+
+
+def _file_batches(questions: Sequence[Question], size: int) -> Iterator[Rows]:
+    """Cut rows in order into batches of at most `size` that share source and prompt."""
+    files = groupby(range(len(questions)), key=lambda row: (questions[row].source, questions[row].is_choice))
+    for _, rows in files:
+        yield from step_batches(np.array(list(rows)), size)
 
 
 def padding_token(tokenizer: Any) -> int:
@@ -175,29 +190,53 @@ def _head(state: dict[str, torch.Tensor], size: int, path: Path, llm: str) -> Co
     return head
 
 
-def _adapter(backbone: Any, lora: Path, llm: str) -> Any:
+def _adapter(backbone: Any, lora: Path, ref: models.ModelRef) -> Any:
     """Put the authors' adapter on the decoder. Raises: DataError unless every one of its weights finds its place."""
     from peft import PeftConfig, PeftModel
     from peft.utils import get_peft_model_state_dict, load_peft_weights
     from safetensors import SafetensorError
 
-    remedy = "give --llm the LLM it was trained on"
-    if not (lora / ADAPTER_NAME).is_file():
+    llm, remedy = ref.name, "give --llm the LLM it was trained on"
+    # PEFT would look on the Hub for weights that are not there.
+    if not (lora / ADAPTER_NAME).is_file() or not any((lora / name).is_file() for name in ADAPTER_WEIGHTS):
         raise DataError(
-            f"there is no {ADAPTER_NAME}", where=str(lora), remedy="fetch the adapter's folder again, whole"
+            f"there is no {ADAPTER_NAME} with {' or '.join(ADAPTER_WEIGHTS)}",
+            where=str(lora),
+            remedy="fetch the adapter's folder again, whole",
         )
     try:
         config = PeftConfig.from_pretrained(lora)
+        _refuse_other_base(config.base_model_name_or_path, ref, lora)
         # A task type would wrap the decoder in a class that expects an LM head.
         config.task_type, config.base_model_name_or_path = None, llm
-        given = set(load_peft_weights(str(lora), device="cpu"))
+        given = load_peft_weights(str(lora), device="cpu")
         wrapped = PeftModel.from_pretrained(backbone, lora, config=config)
     except (OSError, SafetensorError, ValueError, RuntimeError, KeyError, TypeError, pickle.UnpicklingError) as error:
-        line = str(error).strip().splitlines()[0]
-        raise DataError(f"the adapter does not fit {llm}: {line}", where=str(lora), remedy=remedy) from error
+        what = f"the adapter does not fit {llm}: {_first_line(error)}"
+        raise DataError(what, where=str(lora), remedy=remedy) from error
     # PEFT leaves out in silence what has no place.
-    astray = given ^ set(get_peft_model_state_dict(wrapped, save_embedding_layers=False))
+    astray = given.keys() ^ set(get_peft_model_state_dict(wrapped, save_embedding_layers=False))
     if astray:
         what = f"the adapter does not fit {llm}: {len(astray)} weights are in one of them only"
         raise DataError(what, where=str(lora), value=min(astray), remedy=remedy)
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in given.values()):
+        raise DataError("the adapter holds numbers that are not finite", where=str(lora))
     return wrapped
+
+
+def _refuse_other_base(named: str | None, ref: models.ModelRef, lora: Path) -> None:
+    """Refuse an adapter that names another LLM: a base and an instruct model have the same shapes."""
+    base = (named or "").rstrip("/").rpartition("/")[2].lower()
+    if base and base != ref.slug:
+        raise DataError(
+            f"the adapter does not fit {ref.name}: it was trained on another LLM",
+            where=str(lora),
+            value=named,
+            remedy="give --llm the LLM it was trained on; if this is it under another name, write that name "
+            f"into {ADAPTER_NAME} as base_model_name_or_path",
+        )
+
+
+def _first_line(error: Exception) -> str:
+    """Give the first line of an error's text; that of an empty file has none."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
