@@ -19,7 +19,6 @@ from honestybench.records import canonical_json
 from honestybench.shards import file_sha256
 from honestybench.storage import refused_writes
 
-
 PREDICTED_NAME = "predicted.json"
 
 STARTS = {"elical": "eli-only", "elical-head": "eli-only-head"}

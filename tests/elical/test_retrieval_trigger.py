@@ -20,7 +20,7 @@ def model(llm_folder: Callable[[str], Path], tmp_path: Path) -> Path:
     torch.manual_seed(5)
     state = {"weight": torch.randn(1, tiny.SIZES["hidden_size"]), "bias": torch.zeros(1)}
     torch.save(state, tmp_path / "vector_head_epoch_best.pt")
-    llm = str(llm_folder("Qwen2"))
+    llm = str(llm_folder("Llama"))
     import_authors(tmp_path, tmp_path / "model", llm_name=llm, labels_used=20, stage="cal-only")
     return tmp_path / "model"
 
