@@ -90,4 +90,6 @@ def _upper_bound(errors: int, n: int, delta: float) -> float:
 
 
 def _no_scipy() -> MissingExtraError:
-    return MissingExtraError("scipy", needed_for="a risk-controlled threshold", install="pip install scipy")
+    return MissingExtraError(
+        "scipy", needed_for="a risk-controlled threshold", install="pip install 'honestybench[recalibrate]'"
+    )

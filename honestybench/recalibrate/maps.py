@@ -200,4 +200,6 @@ def _in_range(confidence: ArrayLike) -> Floats:
 
 
 def _no_sklearn() -> MissingExtraError:
-    return MissingExtraError("scikit-learn", needed_for="recalibration", install="pip install scikit-learn")
+    return MissingExtraError(
+        "scikit-learn", needed_for="recalibration", install="pip install 'honestybench[recalibrate]'"
+    )

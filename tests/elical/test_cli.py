@@ -10,8 +10,6 @@ import pytest
 
 from honestybench.elical.config import STAGES, SYSTEMS
 
-pytest_plugins = ["tests.elical.conftest"]
-
 Run = Callable[..., subprocess.CompletedProcess[str]]
 QUICK = ("--epochs", "2", "--batch-size", "32")
 
