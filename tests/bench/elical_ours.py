@@ -56,6 +56,11 @@ class Counted:
         """Tokens of each row's whole prompt."""
         return self.feed.n_prompt_tokens
 
+    @property
+    def n_shared(self) -> int:
+        """Positions that every pass computes again."""
+        return self.feed.n_shared
+
     def batch(self, rows: Rows) -> tuple[Tensor, ...]:
         """Give the inputs of some rows and count them."""
         lengths = self.feed.lengths[rows]
