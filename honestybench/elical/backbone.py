@@ -46,12 +46,23 @@ def load_backbone(ref: models.ModelRef, dtype: str = "float32") -> Any:
 
 @contextmanager
 def _loading(ref: models.ModelRef) -> Iterator[None]:
+    from safetensors import SafetensorError
+
     if ref.kind != "hub":
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         yield
     # transformers raises whatever the Hub client, safetensors or the model's own code raise.
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        ImportError,
+        SafetensorError,
+    ) as error:
         raise ModelLoadError(
             f"transformers could not load the model: {str(error).strip().splitlines()[0]}",
             where=ref.name,

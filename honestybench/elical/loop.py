@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from honestybench.elical.batches import Rows, epoch_order, micro_batches, step_batches
 from honestybench.elical.config import TrainConfig
 from honestybench.elical.feeds import Feed
+from honestybench.errors import HonestyBenchError
 
 CHECKPOINT_EVERY_S = 120.0
 
@@ -130,6 +131,7 @@ class Loop:
             loss = self._squared_error(rows) / len(batch)
             loss.backward()
             total += float(loss.detach())
+        mean = self._finite(self._summed(total))
         self._sum_gradients()
         nn.utils.clip_grad_norm_(list(self._learning.values()), config.clip_norm)
         self._optimizer.step()
@@ -139,7 +141,7 @@ class Loop:
             {
                 "step": self.progress.step,
                 "epoch": self.progress.epoch,
-                "loss": self._summed(total),
+                "loss": mean,
                 "learning_rate": rate,
                 "n_questions": len(batch),
                 "prompt_tokens": tokens,
@@ -155,7 +157,7 @@ class Loop:
         self._model.eval()
         with torch.no_grad():
             total = sum(float(self._squared_error(part)) for part in self._own_passes(rows))
-        loss = self._summed(total) / len(rows)
+        loss = self._finite(self._summed(total) / len(rows))
         progress = self.progress
         progress.losses.append({"step": progress.step, "epoch": progress.epoch, "selection_loss": loss})
         if progress.best_loss is None or loss < progress.best_loss:
@@ -185,6 +187,17 @@ class Loop:
             shared=feed.n_shared,
         )
         return passes[accelerator.process_index :: accelerator.num_processes]
+
+    def _finite(self, loss: float) -> float:
+        """Pass a loss on. Raises: HonestyBenchError when it is no number: no later step would mend the weights."""
+        if not math.isfinite(loss):
+            raise HonestyBenchError(
+                "the loss is no number any more; nothing was saved",
+                where=f"step {self.progress.step + 1}",
+                value=loss,
+                remedy="train with a lower --learning-rate into a new folder",
+            )
+        return loss
 
     def _sum_gradients(self) -> None:
         """Sum the gradients over processes: few weights learn, so one exchange a step replaces a wrapped model."""

@@ -91,7 +91,7 @@ class _Builder:
             return self._upper(top)
         if self._config.gradient_checkpointing:
             self._llm.backbone.gradient_checkpointing_enable({"use_reentrant": False})
-        if self._config.shard:
+        if self._config.shard and self.accelerator.num_processes > 1:
             shard_layers(self._llm.backbone, self.accelerator)
         return Estimator(self._llm.backbone, self.head, _prefix_ids(self._tokens)), self._tokens
 

@@ -33,6 +33,13 @@ def train(
     if STAGES[config.stage].needs_start != (setting.start is not None):
         need = "needs a model to start from: --start DIR" if setting.start is None else "starts from nothing"
         raise UsageError(f"the stage {config.stage} {need}", where="--start")
+    if setting.start is not None and read_info(setting.start).weights != setting.ref.identity:
+        raise UsageError(
+            "the model to start from was trained on other weights than those of the LLM",
+            where=str(setting.start),
+            value=read_info(setting.start).weights,
+            remedy=f"start from a model trained on {setting.ref.identity}",
+        )
     digest = run_hash(setting, config)
     if is_trained(out, digest):
         with refused_writes(out):
