@@ -18,12 +18,14 @@ QUICK = ("--epochs", "2", "--batch-size", "32")
 def call(checkout: Path, tmp_path: Path) -> Run:
     """Run the command in a folder of its own, as a process."""
 
-    def run(
-        *arguments: str | Path, launcher: tuple[str, ...] = (sys.executable, "-c", MAIN)
-    ) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
         return subprocess.run(
-            [*launcher, "elical", *map(str, arguments)], cwd=tmp_path, env=environment, capture_output=True, text=True
+            [sys.executable, "-c", MAIN, "elical", *map(str, arguments)],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
         )
 
     return run
@@ -60,61 +62,6 @@ def test_a_grid(call: Run, release: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "rows").iterdir()) == [
         *("eli-only-head", "elical-head-20", "elical-head-all", "ridge-probe-20", "ridge-probe-all"),
     ]
-
-
-@pytest.mark.slow
-def test_two_processes_give_the_losses_of_one(call: Run, release: Path, checkout: Path, tmp_path: Path) -> None:
-    """`accelerate launch` on two CPU processes; and the same with the frozen weights spread over them."""
-    script = tmp_path / "command.py"
-    script.write_text(MAIN, encoding="utf-8")
-    launcher = (
-        *(sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"),
-        *(
-            "--num_machines",
-            "1",
-            "--mixed_precision",
-            "no",
-            "--dynamo_backend",
-            "no",
-            "--main_process_port",
-            "0",
-            str(script),
-        ),
-    )
-    arguments = (
-        "train",
-        release,
-        "--stage",
-        "elicit",
-        "--epochs",
-        "2",
-        "--batch-size",
-        "13",
-        "--learning-rate",
-        "0.01",
-    )
-    one = call(*arguments, "--out", "one")
-    assert one.returncode == 0, one.stderr
-    os.environ["ACCELERATE_USE_CPU"] = "true"
-    try:
-        two = call(*arguments, "--out", "two", launcher=launcher)
-        sharded = call(*arguments, "--out", "sharded", "--shard", launcher=launcher)
-    finally:
-        del os.environ["ACCELERATE_USE_CPU"]
-    assert two.returncode == 0, two.stderr
-    assert sharded.returncode == 0, sharded.stderr
-    assert two.stdout.count("120 questions") == 1  # One process speaks.
-    expected = losses(tmp_path / "one")
-    assert len(expected) == 16 + 2
-    assert losses(tmp_path / "two") == pytest.approx(expected, abs=1e-5)
-    assert losses(tmp_path / "sharded") == pytest.approx(expected, abs=1e-5)
-
-
-def losses(folder: Path) -> list[float]:
-    import json
-
-    lines = [json.loads(line) for line in (folder / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [line.get("loss", line.get("selection_loss")) for line in lines]
 
 
 def test_help_names_stages_and_systems(call: Run) -> None:
