@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from honestybench import models
 from honestybench.annotate.prompt import load_prompt
-from honestybench.elical.backbone import load_backbone
+from honestybench.elical.backbone import load_backbone, longest_prompt
 from honestybench.elical.batches import Rows, step_batches
 from honestybench.elical.card import model_card
 from honestybench.elical.config import STAGES, TrainConfig
 from honestybench.elical.estimator import ConfidenceHead
 from honestybench.elical.feeds import TokenFeed
 from honestybench.elical.loading import Trained, sigmoid
-from honestybench.elical.questions import Question, tokenise
+from honestybench.elical.questions import Question, refuse_long, tokenise
 from honestybench.elical.saved import ADAPTER_NAME, ModelInfo, run_hash_of, save_model
 from honestybench.errors import DataError, UsageError
 from honestybench.progress import Meter
@@ -148,7 +148,7 @@ def confidences_as_authors(
     Raises: DataError for a question that is too long.
     """
     feed = TokenFeed(tokenise(trained.tokenizer, trained.prompts, questions, share_prefix=False))
-    trained.refuse_long(questions, feed)
+    refuse_long(questions, feed.tokens, longest_prompt(trained.backbone))
     padding, device = padding_token(trained.tokenizer), trained.device
     backbone, head = trained.backbone.to(device).eval(), trained.head.to(device)
     logits = np.empty(len(questions), dtype=np.float32)

@@ -87,6 +87,11 @@ def n_layers(backbone: Any) -> int:
     return len(backbone.layers)
 
 
+def longest_prompt(backbone: Any) -> int | None:
+    """Give the number of tokens that the decoder can take, None where its configuration does not say."""
+    return int(getattr(backbone.config, "max_position_embeddings", 0) or 0) or None
+
+
 def add_lora(backbone: Any, config: TrainConfig, base_name: str) -> Any:
     """Put LoRA into the decoder's linear layers (all, or those of the top layers) and return the PEFT model around it.
 

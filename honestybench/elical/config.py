@@ -13,6 +13,7 @@ TARGETS = ("self_consistency", "sample_accuracy", "greedy_correctness")
 HEAD_INITS = ("random", "ridge")
 SELECTIONS = ("carved", "in_domain", "none")
 DTYPES = ("float32", "bfloat16")
+MAX_SETTING = 1e6
 HEAD_LEARNING_RATE = 1e-3
 """Where the head alone learns, on standardised features, the paper's 5e-5 would leave it where it started."""
 
@@ -142,14 +143,16 @@ class TrainConfig:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UsageError(f"{name} must be at least {least}", value=value)
+        if self.seed >= 1 << 63:
+            raise UsageError("a seed has at most 63 bits", where="seed", value=self.seed)
         if self.targets_from > N_SAMPLED:
             what = f"a question has {N_SAMPLED} sampled answers"
             raise UsageError(what, where="targets_from", value=self.targets_from)
         if not 0 <= self.warmup <= 1:
             raise UsageError("a share lies between 0 and 1", where="warmup", value=self.warmup)
         for name in ("learning_rate", "clip_norm"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise UsageError("must be a number above 0", where=name, value=getattr(self, name))
+            if not 0 < getattr(self, name) <= MAX_SETTING:
+                raise UsageError(f"must be above 0 and at most {MAX_SETTING:g}", where=name, value=getattr(self, name))
         if not 0 <= self.weight_decay < float("inf"):
             raise UsageError("must be a number from 0", where="weight_decay", value=self.weight_decay)
         if self.shard and self.lora_layers is not None:

@@ -1,6 +1,7 @@
 """The estimator: a decoder's hidden state at the last attended token, and a linear head in float32."""
 
 import copy
+import inspect
 import math
 from typing import Any
 
@@ -82,8 +83,8 @@ class Estimator(nn.Module):
             **self._named(inputs),
             attention_mask=attended,
             position_ids=positions,
-            past_key_values=cache,
             use_cache=cache is not None,
+            **{cache_name(self.backbone): cache},
         ).last_hidden_state
         return states
 
@@ -99,7 +100,7 @@ class Estimator(nn.Module):
             from transformers import DynamicCache
 
             cache = DynamicCache(config=self.backbone.config)
-            self.backbone(**self._named(self.prefix[None]), past_key_values=cache, use_cache=True)
+            self.backbone(**self._named(self.prefix[None]), use_cache=True, **{cache_name(self.backbone): cache})
             if not torch.is_grad_enabled():
                 self._kept = cache
         rows = copy.copy(cache)
@@ -110,6 +111,11 @@ class Estimator(nn.Module):
 
     def _named(self, inputs: Tensor) -> dict[str, Tensor]:
         return {"inputs_embeds" if inputs.is_floating_point() else "input_ids": inputs}
+
+
+def cache_name(backbone: Any) -> str:
+    """Name the argument that takes keys and values: `cache` in newer versions of transformers."""
+    return "cache" if "cache" in inspect.signature(backbone.forward).parameters else "past_key_values"
 
 
 def pad_right(inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,6 +13,7 @@ from torch import Tensor
 from honestybench.elical.batches import Rows, micro_batches
 from honestybench.elical.estimator import Estimator
 from honestybench.elical.feeds import TokenFeed
+from honestybench.errors import DataError
 from honestybench.progress import Meter
 from honestybench.storage import refused_writes
 
@@ -70,6 +71,16 @@ def _computed(
     return target.finish()
 
 
+def read_kept(store: Path) -> NDArray[np.float32]:
+    """Open a finished file without reading it into memory. Raises: DataError when it is damaged."""
+    try:
+        kept: NDArray[np.float32] = np.load(store, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        remedy = "delete it; it is computed again"
+        raise DataError(f"the file cannot be read: {error}", where=str(store), remedy=remedy) from error
+    return kept
+
+
 class _Target:
     """The array to fill: in memory, or a file that counts beside it how many questions are in it."""
 
@@ -83,7 +94,7 @@ class _Target:
         with refused_writes(store):
             store.parent.mkdir(parents=True, exist_ok=True)
             if store.exists():
-                self.array, self.n_done = np.load(store, mmap_mode="r"), shape[0]
+                self.array, self.n_done = read_kept(store), shape[0]
             elif self._partial.exists() and self._count.exists():
                 self.array = np.load(self._partial, mmap_mode="r+")
                 self.n_done = int(json.loads(self._count.read_text()))

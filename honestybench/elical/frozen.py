@@ -15,7 +15,7 @@ from honestybench.annotate.prompt import PromptTemplate
 from honestybench.elical.backbone import load_backbone, load_tokenizer
 from honestybench.elical.config import config_hash
 from honestybench.elical.estimator import ConfidenceHead, Estimator
-from honestybench.elical.features import features
+from honestybench.elical.features import features, read_kept
 from honestybench.elical.feeds import TokenFeed
 from honestybench.elical.questions import Question, Tokens, tokenise
 from honestybench.progress import Meter
@@ -57,8 +57,7 @@ class FrozenLlm:
         """Give the last hidden state (n, H) of each prompt's last token. Raises: ModelLoadError, StorageError."""
         store = self.store("features", questions)
         if store is not None and store.exists():
-            kept: NDArray[np.float32] = np.load(store, mmap_mode="r")
-            return kept
+            return read_kept(store)
         feed = TokenFeed(self.tokens(questions))
         with meter("features", len(questions), "questions") as bar:
             return features(self.estimator(self.backbone, feed), feed, store, self.token_budget, bar)

@@ -66,6 +66,7 @@ class Grid:
                 "n_labels": n_labels,
                 "seed": seed,
                 "learning_rate": rate,
+                "head_init": "random" if name in STARTS else self.base.head_init,
                 "lora_layers": 0 if system.head_only else self.base.lora_layers,
             }
         )

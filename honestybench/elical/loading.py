@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from honestybench import models
 from honestybench.annotate.prompt import PromptTemplate
-from honestybench.elical.backbone import load_adapter, load_backbone, load_tokenizer
+from honestybench.elical.backbone import load_adapter, load_backbone, load_tokenizer, longest_prompt
 from honestybench.elical.batches import micro_batches
 from honestybench.elical.estimator import ConfidenceHead, Estimator
 from honestybench.elical.feeds import TokenFeed
-from honestybench.elical.questions import Question, tokenise
+from honestybench.elical.questions import Question, refuse_long, tokenise
 from honestybench.elical.saved import ADAPTER_NAME, ModelInfo, read_head, read_info, read_prompts
 from honestybench.errors import DataError, UsageError
 from honestybench.progress import Meter
@@ -56,7 +56,7 @@ class Trained:
     ) -> NDArray[np.float64]:
         anchors = [Question(id=text, source="", text=text, is_choice=questions[0].is_choice) for text in ANCHORS]
         feed = TokenFeed(tokenise(self.tokenizer, self.prompts, [*questions, *anchors]))
-        self.refuse_long(questions, feed)
+        refuse_long(questions, feed.tokens, longest_prompt(self.backbone))
         estimator = self._estimator(feed.tokens.prefix)
         logits = np.empty(len(questions), dtype=np.float32)
         autocast = torch.autocast(self.device, torch.bfloat16, enabled=self.info.config["dtype"] == "bfloat16")
@@ -76,17 +76,6 @@ class Trained:
             estimator.to(self.device).eval()
             self._estimators[key] = estimator
         return self._estimators[key]
-
-    def refuse_long(self, questions: Sequence[Question], feed: TokenFeed) -> None:
-        limit = int(getattr(self.backbone.config, "max_position_embeddings", 0) or 0)
-        longest = int(feed.n_prompt_tokens[: len(questions)].argmax())
-        if limit and feed.n_prompt_tokens[longest] > limit:
-            raise DataError(
-                f"the prompt has more tokens than the {limit} that the LLM can take",
-                where=questions[longest].id,
-                value=int(feed.n_prompt_tokens[longest]),
-                remedy="leave the question out",
-            )
 
 
 def sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from honestybench.elical.backbone import add_lora, resume_lora, shard_layers, split_at, top_layers
+from honestybench.elical.backbone import add_lora, longest_prompt, resume_lora, shard_layers, split_at, top_layers
 from honestybench.elical.config import TrainConfig
 from honestybench.elical.estimator import ConfidenceHead, Estimator
 from honestybench.elical.features import lower_states
@@ -19,7 +19,7 @@ from honestybench.elical.feeds import FeatureFeed, Feed, HiddenFeed, TokenFeed
 from honestybench.elical.frozen import FrozenLlm, NewMeter
 from honestybench.elical.head_start import ridge_start, standardise
 from honestybench.elical.loop import Problem
-from honestybench.elical.questions import read_questions
+from honestybench.elical.questions import read_questions, refuse_long
 from honestybench.elical.saved import ADAPTER_NAME, read_head, read_info
 from honestybench.elical.setting import Examples, Setting, read_examples
 from honestybench.errors import ModelLoadError
@@ -79,6 +79,8 @@ class _Builder:
             adapted_by=None if not _has_adapter(setting) else read_info(Path(str(setting.start))).run_hash,
         )
         self._tokens = TokenFeed(self._llm.tokens(self.examples.questions))
+        if config.lora_layers != 0:
+            refuse_long(self.examples.questions, self._tokens.tokens, longest_prompt(self._llm.backbone))
         self.adapter = self._adapt()
         self.head = self._new_head()
 

@@ -105,13 +105,29 @@ def tokenise(
     """Encode all questions; `prompts` maps "qa" and "mmlu" to templates. Raises: DataError for an empty prompt."""
     encoded = []
     for question in questions:
-        ids = encode(tokenizer, prompts["mmlu" if question.is_choice else "qa"], question.text)
+        role = "mmlu" if question.is_choice else "qa"
+        if role not in prompts:
+            raise UsageError(f"no prompt is known for such questions: {role}", where=question.id)
+        ids = encode(tokenizer, prompts[role], question.text)
         if not ids:
             raise DataError("the prompt has no token", where=question.id)
         encoded.append(np.array(ids, dtype=np.int32))
     n_shared = _shared(encoded) if share_prefix else 0
     n_shared = n_shared if n_shared >= MIN_PREFIX else 0
     return Tokens(prefix=encoded[0][:n_shared], suffixes=[ids[n_shared:] for ids in encoded])
+
+
+def refuse_long(questions: Sequence[Question], tokens: Tokens, limit: int | None) -> None:
+    """Refuse a prompt that is longer than the LLM can take; `limit` None knows no bound. Raises: DataError."""
+    lengths = tokens.n_prompt_tokens[: len(questions)]
+    longest = int(lengths.argmax())
+    if limit and lengths[longest] > limit:
+        raise DataError(
+            f"the prompt has more tokens than the {limit} that the LLM can take",
+            where=questions[longest].id,
+            value=int(lengths[longest]),
+            remedy="leave the question out",
+        )
 
 
 def _shared(encoded: Sequence[NDArray[np.int32]]) -> int:

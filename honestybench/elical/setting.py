@@ -76,6 +76,9 @@ def find_setting(
     manifest = read_manifest(release)
     recorded = {name: info["sha256"] for name, info in manifest.content["prompts"].items()}
     answering = {name: sha256 for name, sha256 in recorded.items() if name.rpartition("-")[2] in ("qa", "mmlu")}
+    if len({name.rpartition("-")[2] for name in answering}) < len(answering):
+        what = "the release names several prompts for one kind of question"
+        raise UsageError(what, where=str(release), value=sorted(answering))
     prompts = recorded_prompts(answering, prompt_files or {})
     if llm not in manifest.content["llms"]:
         raise UnknownNameError("LLM of this release", llm, manifest.content["llms"])

@@ -40,6 +40,9 @@ def train(
             value=read_info(setting.start).weights,
             remedy=f"start from a model trained on {setting.ref.identity}",
         )
+    if setting.start is not None and config.head_init != "random":
+        what = "the head comes from the model to start from"
+        raise UsageError(what, where="--head-init", value=config.head_init, remedy="leave it out with --start")
     digest = run_hash(setting, config)
     if is_trained(out, digest):
         with refused_writes(out):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from honestybench.annotate.prompt import load_prompt
 from honestybench.errors import JudgeError
 from honestybench.passes.number import parse_number
 from honestybench.passes.questions import Question
@@ -37,7 +38,7 @@ class Outcome:
 def confidence(reply: Generation) -> float | None:
     """Read one reply (see `Runner.replies`): P(yes) / (P(yes) + P(no)), or the number that was said, None for none."""
     if not reply.tokens:
-        return parse_number(reply.text)
+        return parse_number(reply.text, is_cut=reply.finish_reason == "length")
     yes, no = reply.logprobs
     if yes == no == -math.inf:
         return None
@@ -88,7 +89,8 @@ def confidence_rows(
 def describe(chosen: Pass, outcome: Outcome) -> dict[str, object]:
     """Write what system.yaml says of a pass, its parse rates or mass included."""
     total = len(outcome.rows)
-    notes = [chosen.description]
+    template = load_prompt(chosen.template)
+    notes = [chosen.description, f"Prompt {template.name}, sha256 {template.sha256[:12]}."]
     if outcome.mass is not None:
         notes.append(f"Mean P(yes) + P(no): {outcome.mass:.3f}.")
     else:

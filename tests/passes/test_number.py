@@ -45,11 +45,23 @@ def test_a_clear_number_is_read(reply: str, confidence: float | None) -> None:
         *("", " ", "yes", "high", "-0.5", "\u22120.5", "+0.5", "1.5", "95", "8", "110%", "11/10", "8/20", "3 out of 4"),
         *("0.8 or 0.9", "0.6-0.8", "0.6 to 0.8", "between 0.6 and 0.8", "between 0 and 1", "0,8", "1,000", "0.8.5"),
         *("1e-3", "v0.8", "0.8x", "1989", "not 0.8", "It isn't about 0.8", "less than 0.5", "Answer 1", "nan", "½"),
+        *("The answer is 1.", "My answer: 1", "> 0.9", "<0.5", "Confidence > 0.9"),
         *("0.8\nQuestion: what is 2 and 2?", "The year is 1989. Confidence: 0.8"),
     ],
 )
 def test_nothing_else_is_a_number(reply: str) -> None:
     assert parse_number(reply) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "confidence"),
+    [
+        *(("Confidence: 0.", None), ("0", None), ("0.9", None), ("0.95", None), (".9", None)),
+        *(("0.9500000", 0.95), ("0.8, because", 0.8), ("80% sure. And", 0.8)),
+    ],
+)
+def test_a_number_that_the_limit_of_tokens_cut_off_is_none(reply: str, confidence: float | None) -> None:
+    assert parse_number(reply, is_cut=True) == confidence
 
 
 @given(st.text(max_size=60) | st.text(alphabet="0123456789./%- :,\nabout is of to and", max_size=40))
