@@ -13,6 +13,7 @@ from honestybench.elical.config import STAGES, SYSTEMS, TARGETS, TrainConfig
 from honestybench.errors import UsageError
 from honestybench.labels import refuse_foreign
 from honestybench.release import only_llm
+from honestybench.storage import refused_writes
 from honestybench.subsets import LABEL_GRID
 
 
@@ -200,6 +201,10 @@ def run(
 
     llm = llm or only_llm(release)
     refuse_foreign(submissions, llm)
+    first, second = out.resolve(), submissions.resolve()
+    if first.is_relative_to(second) or second.is_relative_to(first):
+        what = "models and submissions need folders of their own"
+        raise UsageError(what, where="--out and --submissions", value=[str(out), str(submissions)])
     setting = find_setting(release, llm, llm_name=llm_weights, prompt_files=_prompts(prompts), work=out / "work")
     grid = Grid(
         systems=tuple(SYSTEMS) if systems is None else tuple(systems.split(",")),
@@ -207,6 +212,9 @@ def run(
         seeds=tuple(_number(seed, "--seeds") for seed in seeds.split(",")),
         base=TrainConfig(stage="elicit", **_settings(settings)),
     )
+    for folder in (out, submissions):
+        with refused_writes(folder):
+            folder.mkdir(parents=True, exist_ok=True)
     written = run_grid(
         setting, grid, out, submissions, today=date.today(), report=lambda line: click.echo(line, err=True)
     )

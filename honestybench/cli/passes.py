@@ -63,6 +63,8 @@ def passes(release: Path, out: Path, only: str, train_labels: int | None, train_
     runner = _runner(release, llm, **{name: how[name] for name in ("model", "max_model_len", "engine", "work")})
     run = PassRun(release=release, llm=llm, runner=runner, allow_unparsed=how["allow_unparsed"], seed=how["seed"])
     run.check(names, out)
+    if train_labels is not None and train_out is not None:
+        run.check_train(names[0], train_labels, train_out, out)
     with exclusive(how["work"]):
         try:
             outcomes = _write_all(run, names, out)
@@ -86,7 +88,7 @@ def _write_all(run: PassRun, names: tuple[str, ...], out: Path) -> dict[str, Out
                 continue
             click.echo(f"{out / name}: {len(outcomes[name].rows)} confidences, {_told(outcomes[name])}")
     if refusals:
-        raise refusals[0] if len(refusals) == 1 else JudgeError(" ".join(str(refusal) for refusal in refusals))
+        raise refusals[0] if len(refusals) == 1 else JudgeError("; ".join(str(refusal) for refusal in refusals))
     return outcomes
 
 
@@ -101,6 +103,9 @@ def _runner(
     recorded = recorded_provenance(release, llm)
     name = model or str(recorded.get("llm", llm))
     if engine == "scripted":
+        if recorded.get("engine") == "vllm":
+            what = "a real LLM answered this release; made-up replies would pose as its own"
+            raise UsageError(what, where="--engine", value=engine, remedy="leave --engine out")
         scripted = ScriptedEngine(name)
         return Runner(scripted.provenance, BlockStore(work), lambda: scripted)
     ref = models.resolve(name)

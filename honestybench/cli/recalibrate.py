@@ -9,7 +9,7 @@ from honestybench.baselines import BASELINES
 from honestybench.errors import UsageError
 from honestybench.labels import refuse_foreign
 from honestybench.recalibrate import METHODS, drawn_ids, stored_base, submitted_base, write_recalibrated
-from honestybench.release import only_llm
+from honestybench.release import CONFIG_NAME, only_llm
 
 FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 
@@ -23,7 +23,13 @@ FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 @click.option("--train-confidences", type=FILE, help="… and such a file for the train questions used, or all.")
 @click.option("--method", type=click.Choice(list(METHODS)), required=True)
 @click.option("--labels", "n_labels", type=int, help="Labelled train questions to use; all of them by default.")
-@click.option("--seeds", type=int, default=3, show_default=True, help="Subsets of so many labels to draw, from seed 0.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Subsets of so many labels to draw, from seed 0.",
+)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The LLM's folder.")
 @click.option("--name", help="The system's folder; by default OF-METHOD-LABELS.")
 @click.option("--llm", help="The answering LLM; may be left out where the release has one.")
@@ -53,6 +59,9 @@ def recalibrate(
         base = submitted_base(release, llm, confidences, train_confidences, needed)
     else:
         raise UsageError("name one confidence", remedy="give --of, or --confidences and --train-confidences")
+    if name is not None and not CONFIG_NAME.fullmatch(name):
+        what = "a folder's name has lower case letters, digits, '.', '_' and '-'"
+        raise UsageError(what, where="--name", value=name, remedy="leave it out, or name another")
     folder = out / (name or f"{base.of}-{method}-{'all' if n_labels is None else n_labels}")
     done = write_recalibrated(release, llm, base, method, folder, n_labels=n_labels, n_seeds=seeds, today=date.today())
     click.echo(f"{folder}: {done.n_rows} confidences, {done.n_files} x {done.n_labels} labels")

@@ -18,6 +18,7 @@ from honestybench.progress import Meter
 from honestybench.records import canonical_json
 from honestybench.shards import file_sha256
 from honestybench.storage import refused_writes
+from honestybench.submission.write import refuse_foreign_system
 
 PREDICTED_NAME = "predicted.json"
 
@@ -42,6 +43,9 @@ class Grid:
                 raise UsageError(f"{name} goes on from {STARTS[name]}", remedy=f"run {STARTS[name]} too")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise UsageError("name each seed once, and at least one", value=list(self.seeds))
+        for n_labels in self.labels:
+            if n_labels is not None and n_labels < 1:
+                raise UsageError("a row needs at least one label", where="--labels", value=n_labels)
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise UsageError("name each number of labels once, and at least one", value=list(self.labels))
 
@@ -88,6 +92,8 @@ def run(
     twice. `report` is told what is being done. Raises: as `train` and `predict` do.
     """
     written = []
+    for row, _, _ in grid.rows():
+        refuse_foreign_system(submissions / row, setting.llm)
     available = len(read_targets(setting.release, setting.llm, "train", "sample_accuracy")[0])
     for row, name, n_labels in grid.rows():
         if n_labels is not None and n_labels > available:

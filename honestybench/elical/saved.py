@@ -67,8 +67,12 @@ def read_info(folder: Path) -> ModelInfo:
         remedy = "train one: `honestybench elical train` goes on where it stopped"
         raise UsageError(what, where=str(folder), remedy=remedy)
     try:
-        return ModelInfo(**json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+        info = ModelInfo(**dict(json.loads(path.read_text(encoding="utf-8"))))
+        if info.version != VERSION or type(info.labels_used) is not int or info.labels_used < 0:
+            raise ValueError(f"version {info.version}, labels_used {info.labels_used}")
+        TrainConfig(**info.config)
+        return info
+    except (ValueError, TypeError, UsageError) as error:
         raise DataError(f"this is not a file that this version writes: {error}", where=str(path)) from error
 
 

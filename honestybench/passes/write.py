@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from honestybench.errors import UnknownNameError, UsageError
+from honestybench.errors import SubmissionError, UnknownNameError, UsageError
 from honestybench.passes.outcome import Outcome, confidence_rows, describe, read_outcome
-from honestybench.passes.questions import Asker, evaluation_questions, labelled_questions
+from honestybench.passes.questions import Asker, Question, evaluation_questions, labelled_questions
 from honestybench.passes.runner import Progress, Runner
 from honestybench.passes.table import PASSES, Pass, select_passes
 from honestybench.records import canonical_json
@@ -60,6 +60,27 @@ class PassRun:
         Its demonstrations are left out: their answers stand in its prompt. Unparsed replies get `stand_in`, as on
         the evaluation questions. Raises: UsageError for too few labels, EngineError, StorageError.
         """
+        chosen, questions = PASSES[name], self._train_questions(name, n_labels)
+        rows = confidence_rows(questions, self.runner.replies(chosen, questions, self._asker(chosen)), stand_in)
+        with refused_writes(path):
+            aside = path.with_name(path.name + ".partial")
+            lines = [canonical_json({"id": row.id, "confidence": row.confidence}) + "\n" for row in rows]
+            aside.write_text("".join(lines), encoding="utf-8")
+            aside.replace(path)
+        return len(rows)
+
+    def check_train(self, name: str, n_labels: int, path: Path, out: Path) -> None:
+        """Find out what `write_train` would refuse before the LLM is asked. Raises: UsageError, SubmissionError."""
+        self._train_questions(name, n_labels)
+        remedy = "name a new file outside --out"
+        if path.resolve().is_relative_to(out.resolve()):
+            raise UsageError("the file would stand among the submissions", where="--train-out", remedy=remedy)
+        if path.exists() and not _is_train_file(path):
+            raise SubmissionError("the file holds something else; it stays as it is", where=str(path), remedy=remedy)
+        if not path.parent.is_dir():
+            raise UsageError("there is no such folder", where="--train-out", value=str(path.parent), remedy="make it")
+
+    def _train_questions(self, name: str, n_labels: int) -> list[Question]:
         chosen = PASSES[name]
         if n_labels <= chosen.labels:
             raise UsageError(
@@ -68,14 +89,7 @@ class PassRun:
                 value=n_labels,
                 remedy="ask for more",
             )
-        questions = labelled_questions(self.release, self.llm, n_labels, self.seed)[chosen.labels :]
-        rows = confidence_rows(questions, self.runner.replies(chosen, questions, self._asker(chosen)), stand_in)
-        with refused_writes(path):
-            aside = path.with_name(path.name + ".partial")
-            lines = [canonical_json({"id": row.id, "confidence": row.confidence}) + "\n" for row in rows]
-            aside.write_text("".join(lines), encoding="utf-8")
-            aside.replace(path)
-        return len(rows)
+        return labelled_questions(self.release, self.llm, n_labels, self.seed)[chosen.labels :]
 
     def check(self, names: Iterable[str], out: Path) -> None:
         """Find out what would be refused before the LLM is asked: another LLM, names, folders, demonstrations.
@@ -90,6 +104,14 @@ class PassRun:
     def _asker(self, chosen: Pass) -> Asker:
         shown = labelled_questions(self.release, self.llm, chosen.labels, self.seed) if chosen.labels else []
         return Asker(chosen, shown)
+
+
+def _is_train_file(path: Path) -> bool:
+    """Tell whether a file begins as `write_train` writes one."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(14) == b'{"confidence":'
 
 
 def recorded_provenance(release: Path, llm: str) -> Mapping[str, object]:

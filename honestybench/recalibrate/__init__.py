@@ -91,6 +91,9 @@ def submitted_base(release: Path, llm: str, confidences: Path, train_confidences
     system.yaml of another LLM or release; OSError.
     """
     folder, known = confidences.absolute().parent, known_ids_from_release(release, llm)
+    if not (folder / "system.yaml").is_file():
+        what = "beside the confidences there is no system.yaml, which says what they saw and used"
+        raise SubmissionError(what, where=str(folder), remedy="write one as docs/submitting.md describes")
     system, release_id = read_system(folder / "system.yaml"), read_manifest(release).release_id
     if (system.llm, system.release) != (llm, release_id):
         raise SubmissionError(

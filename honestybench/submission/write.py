@@ -54,6 +54,13 @@ def write_system(
     """
     described = {"authors": list(AUTHORS), "license": "Apache-2.0", **about}
     dated = refuse_foreign_system(folder, str(about["llm"]), tuple(str(name) for name in described["authors"]))  # type: ignore[attr-defined]
+    if dated is not None and (family := read_system(folder / SYSTEM_NAME).family) != about["family"]:
+        raise SubmissionError(
+            f"the folder holds another system, of the family {family}; it stays as it is",
+            where=str(folder),
+            value=about["family"],
+            remedy="name another folder with --out, or move this one away",
+        )
     names = {seed: "confidences.jsonl" if seed is None else f"confidences-seed{seed}.jsonl" for seed in confidences}
     rows = 0
     with refused_writes(folder):
