@@ -13,7 +13,8 @@ TARGETS = ("self_consistency", "sample_accuracy", "greedy_correctness")
 HEAD_INITS = ("random", "ridge")
 SELECTIONS = ("carved", "in_domain", "none")
 DTYPES = ("float32", "bfloat16")
-MAX_SETTING = 1e6
+MAX_SETTING = 1e30
+"""Larger rates and norms overflow a float32 before the first step is done."""
 HEAD_LEARNING_RATE = 1e-3
 """Where the head alone learns, on standardised features, the paper's 5e-5 would leave it where it started."""
 
